@@ -16,11 +16,11 @@ import (
 
 type reconciliation = contract.Reconciliation[*extensionsv1alpha1.Network]
 
-// actuator lets the driver of the object's type render, and does the work.
+// actuator implements the contract with the driver of the object's type.
 type actuator struct {
 	drivers map[string]Driver
 	images  images.Vector
-	// gateTimeout is that of the Pace.
+	// gateTimeout is Intervals.GateTimeout.
 	gateTimeout time.Duration
 }
 
@@ -29,13 +29,13 @@ var _ contract.Actuator[*extensionsv1alpha1.Network] = (*actuator)(nil)
 // labelOwner marks the Secrets that hold the plugin's objects with the Network's name.
 const labelOwner = "network.trellis.garden/owner"
 
-// resourceShoot is the name of the ManagedResource with everything in the shoot. It is upstream's: the content changes when a
-// shoot changes hands, and gardener-resource-manager deletes nothing.
+// resourceShoot is the name of the ManagedResource with all objects in the shoot. It is upstream's: when a shoot moves between the extensions, the
+// content changes and gardener-resource-manager deletes nothing that both have.
 func resourceShoot(networkType string) string {
 	return "extension-networking-" + networkType + "-config"
 }
 
-// resourceSeed is the name of the ManagedResource with what is in the seed.
+// resourceSeed is the name of the ManagedResource with the objects in the seed.
 func resourceSeed(networkType string) string { return "extension-networking-" + networkType + "-seed" }
 
 func newStore(rec *reconciliation) managedresource.Store {
@@ -44,14 +44,14 @@ func newStore(rec *reconciliation) managedresource.Store {
 	}
 }
 
-// rendered is what a pass works with.
+// rendered is the input of a reconciliation.
 type rendered struct {
 	driver Driver
 	shoot  *Shoot
 	wanted *Rendering
 }
 
-// render asks the driver of the object's type, once the plugin and the shoot agree.
+// render calls the driver of the object's type, once the configuration of plugin and shoot is validated.
 func (a *actuator) render(ctx context.Context, rec *reconciliation, resources managedresource.Store) (*rendered, error) {
 	driver, ok := a.drivers[rec.Object.Spec.Type]
 	if !ok {
@@ -82,7 +82,8 @@ func (a *actuator) render(ctx context.Context, rec *reconciliation, resources ma
 	return &rendered{driver: driver, shoot: shoot, wanted: wanted}, nil
 }
 
-// waitForAPIServerHost reads the shoot again until the kube-apiserver has a name: gardenlet may write it after it has asked for the Network.
+// waitForAPIServerHost reads the shoot again until the host name of the kube-apiserver is known: gardenlet may write it after it has requested the
+// Network.
 func (a *actuator) waitForAPIServerHost(ctx context.Context, rec *reconciliation) (shoot *Shoot, err error) {
 	graph := contract.NewGraph("waiting for the name of the kube-apiserver")
 	graph.Add(contract.Task{Name: "finding the name of the kube-apiserver", Do: func(ctx context.Context) error {
@@ -103,8 +104,8 @@ func (a *actuator) waitForAPIServerHost(ctx context.Context, rec *reconciliation
 	return shoot, err
 }
 
-// readDeployed finds out what is in the shoot. In a shoot that nobody worked on before there is nothing. In one whose state
-// says nothing, somebody else may have been at work; and if somebody was since, the state tells of what is gone.
+// readDeployed returns what is in the shoot. Nothing is in a shoot that was never reconciled. If the state is empty, another extension may have deployed
+// something; if another extension was in charge since, the state is outdated.
 func readDeployed(ctx context.Context, rec *reconciliation, resources managedresource.Store) (Deployed, error) {
 	if rec.FirstAttempt {
 		return Deployed{}, nil

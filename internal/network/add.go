@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// Finalizer is upstream's, so that a Network can change hands in both directions.
+	// Finalizer is upstream's, so that a Network can move between the extensions in both directions.
 	Finalizer = "extensions.gardener.cloud/network"
-	// timeout bounds one pass, as gardenlet bounds its wait before it asks again.
+	// timeout bounds one reconciliation, as gardenlet bounds its own wait before it requests the next one.
 	timeout = 3 * time.Minute
-	// defaultGateTimeout is how long a pass itself waits for nodes to catch up with a stage, before it leaves that to a sequel. Few
-	// nodes take no longer, and gardenlet has to go on: what nodes wait for may come after.
+	// defaultGateTimeout is how long a reconciliation itself waits for nodes to reach a stage, before it leaves that to a follow-up. A few nodes take no
+	// longer, and gardenlet must continue: what the nodes wait for may be deployed later.
 	defaultGateTimeout = 10 * time.Second
-	// defaultGateInterval is the pause between two looks whether a shoot's nodes have caught up with a stage.
+	// defaultGateInterval is the pause between two checks of a gate.
 	defaultGateInterval = 10 * time.Second
 )
 
-// Intervals says how a change in stages waits for a shoot's nodes.
+// Intervals configures how a change in stages waits for a shoot's nodes.
 type Intervals struct {
-	// GateTimeout is how long a pass itself waits; a pass looks at least once.
+	// GateTimeout is how long a reconciliation itself waits; it checks the gate at least once.
 	GateTimeout time.Duration
-	// GateInterval is the pause between two looks of the sequel.
+	// GateInterval is the pause between two checks by the follow-up.
 	GateInterval time.Duration
 }
 
@@ -36,7 +36,7 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images images.Vector, o
 	return AddWithIntervals(mgr, drivers, images, options, Intervals{GateTimeout: defaultGateTimeout, GateInterval: defaultGateInterval})
 }
 
-// AddWithIntervals is Add at another pace.
+// AddWithIntervals is Add with other intervals.
 func AddWithIntervals(
 	mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options, intervals Intervals,
 ) error {

@@ -14,16 +14,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// apiServer is how the kube-apiserver of a shoot is reached without any Service.
+// apiServer is the address at which the kube-apiserver of a shoot is reached without any Service.
 type apiServer struct {
-	// host is that of Shoot.APIServerHost.
+	// host is Shoot.APIServerHost.
 	host string
-	// addresses are those of Shoot.APIServerAddresses.
+	// addresses are Shoot.APIServerAddresses.
 	addresses []netip.Addr
 }
 
-// readAPIServer goes by what the shoot's status advertises and by what Gardener writes into the DNS: a Cluster may lack the one when the other is there
-// already. Names that lead to other names have no addresses here: nobody looks them up.
+// readAPIServer reads the addresses that the shoot's status advertises and the DNSRecords: a Cluster may lack the former while the latter exist. Host
+// names that are aliases (CNAME) give no addresses, since nothing is looked up in the DNS.
 func readAPIServer(ctx context.Context, reader client.Reader, namespace string, shoot *gardencorev1beta1.Shoot) (apiServer, error) {
 	records := &extensionsv1alpha1.DNSRecordList{}
 	ofControlPlane := client.MatchingLabels{v1beta1constants.GardenRole: v1beta1constants.GardenRoleControlPlane}
@@ -41,7 +41,7 @@ func readAPIServer(ctx context.Context, reader client.Reader, namespace string, 
 		}
 	}
 	return apiServer{
-		// The name under which users know the shoot comes first.
+		// The host name that users know comes first.
 		host: cmp.Or(
 			advertised[v1beta1constants.AdvertisedAddressExternal], advertised[v1beta1constants.AdvertisedAddressInternal],
 			names[v1beta1constants.LabelDNSRecordExternal], names[v1beta1constants.LabelDNSRecordInternal],
@@ -60,7 +60,7 @@ func advertisedHosts(shoot *gardencorev1beta1.Shoot) map[string]string {
 	return hosts
 }
 
-// parseAddresses returns those of the hosts that are addresses, each once and sorted.
+// parseAddresses returns those hosts that are IP addresses, sorted and without duplicates.
 func parseAddresses(hosts []string) []netip.Addr {
 	var addresses []netip.Addr
 	for _, host := range hosts {

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/networking"
 )
 
-// incompatibilities says what the shoot asks of its network that the plugin, or the infrastructure, cannot give.
+// incompatibilities returns what the shoot requires of its network and the plugin or the infrastructure does not support.
 func incompatibilities(shoot *Shoot, capabilities Capabilities) field.ErrorList {
 	var problems field.ErrorList
 	spec := field.NewPath("spec")

@@ -6,15 +6,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Delete takes the plugin out of the shoot, and waits until gardener-resource-manager has. gardenlet has cleaned the shoot up
-// before, while machines may still be there.
+// Delete removes the plugin from the shoot and waits until gardener-resource-manager has deleted all objects. gardenlet has cleaned the shoot up before;
+// machines may still exist.
 func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	graph := contract.NewGraph("deleting network")
 	addRemoval(graph, rec, "deleting the network plugin in the shoot")
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// Migrate forgets about the shoot, where everything stays as it is, and takes away what is in the seed.
+// Migrate releases the objects in the shoot, which are kept, and deletes those in the seed.
 func (a *actuator) Migrate(ctx context.Context, rec *reconciliation) error {
 	graph := contract.NewGraph("migrating network")
 	kept := graph.Add(contract.Task{Name: "letting go of what is in the shoot", Do: func(ctx context.Context) error {
@@ -24,8 +24,8 @@ func (a *actuator) Migrate(ctx context.Context, rec *reconciliation) error {
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// addRemoval takes away the ManagedResources, that of the shoot after what is given, and at last the manifests. Those that no
-// ManagedResource refers to are among them: a pass has ended before it came to that.
+// addRemoval adds tasks that delete the ManagedResources, that of the shoot after the given tasks, and finally the Secrets with manifests. Some Secrets
+// may have no ManagedResource, if a reconciliation ended before it created that.
 func addRemoval(graph *contract.Graph, rec *reconciliation, shootTask string, before ...contract.TaskID) {
 	resources := newStore(rec)
 	shoot := graph.Add(contract.Task{Name: shootTask, After: before, Do: func(ctx context.Context) error {
@@ -37,7 +37,7 @@ func addRemoval(graph *contract.Graph, rec *reconciliation, shootTask string, be
 	graph.Add(contract.Task{Name: "deleting manifests", After: []contract.TaskID{shoot, seed}, Do: resources.DeleteSecrets})
 }
 
-// ForceDelete orders the deletion of everything and waits for nobody: the shoot, and whoever acts upon it, may be gone.
+// ForceDelete deletes everything without waiting: the shoot and its gardener-resource-manager may not exist any more.
 func (a *actuator) ForceDelete(ctx context.Context, rec *reconciliation) error {
 	resources := newStore(rec)
 	for _, name := range []string{resourceShoot(rec.Object.Spec.Type), resourceSeed(rec.Object.Spec.Type)} {

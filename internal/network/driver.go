@@ -9,20 +9,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Driver knows one network plugin. All methods are pure: they call nobody, keep nothing, and answer the same question with the
-// same answer, down to the order of lists and the bytes of objects. The contract does everything else.
+// Driver implements one network plugin. All methods are pure: they make no calls and keep no state, and the same input gives the same output, down to
+// the order of lists and the bytes of objects. The contract does everything else.
 type Driver interface {
-	// Capabilities says what the plugin can do and needs as the shoot has configured it. A configuration that cannot be read has none.
+	// Capabilities returns what the plugin, as the shoot has configured it, supports and requires. A configuration that cannot be decoded has no
+	// capabilities.
 	Capabilities(shoot *Shoot) Capabilities
 	// Validate checks the shoot's inputs. Each error names the field and the remedy. It runs before Render, not before the
 	// Network is deleted.
 	Validate(shoot *Shoot) field.ErrorList
-	// Render says what the plugin consists of in this shoot. Inputs that Validate accepts do not fail.
+	// Render returns the objects of the plugin in this shoot. It does not fail for inputs that Validate accepts.
 	Render(shoot *Shoot) (*Rendering, error)
-	// Transition says what has to happen first before wanted, which Render has returned for the same shoot, may be deployed in
-	// place of shoot.Deployed. It returns nil when nothing has. It is asked again after each stage, until it returns nil, and in
-	// every pass anew: users may change their mind. It is not asked where nothing is deployed, nor where there are no nodes. An
-	// error refuses a change that cannot be made at all while there are nodes (cloud.Configuration, with the field and the remedy).
+	// Transition returns the stage that must be deployed before wanted may replace shoot.Deployed; wanted is what Render returned for the same shoot. It
+	// returns nil when no stage is left. The contract calls it again after each stage until it returns nil, and again in every reconciliation, since
+	// users may change the configuration meanwhile. It is not called where nothing is deployed or where there are no nodes. An error refuses a change
+	// that cannot be made at all while there are nodes (cloud.Configuration, with the field and the remedy).
 	Transition(shoot *Shoot, wanted *Rendering) (*Stage, error)
 }
 
@@ -30,10 +31,9 @@ type Driver interface {
 type Capabilities struct {
 	// RoutesServices is true when it routes Services without kube-proxy.
 	RoutesServices bool
-	// ServiceRouting tells the user how to have it route Services, e.g. "set spec.networking.providerConfig.x to true". Empty if it
-	// never can.
+	// ServiceRouting tells users how to let it route Services, e.g. "set spec.networking.providerConfig.x to true". Empty if it cannot.
 	ServiceRouting string
-	// IPv6 and DualStack are true when it can serve pods that have addresses of IPv6, and addresses of both families.
+	// IPv6 and DualStack are true when it can serve pods that have IPv6 addresses, and addresses of both families.
 	IPv6, DualStack bool
 	// NeedsAPIServerHost is true when it cannot be rendered before Shoot.APIServerHost is known. The contract waits for that.
 	NeedsAPIServerHost bool
@@ -45,47 +45,47 @@ type Rendering struct {
 	Shoot []client.Object
 	// Seed are the objects in the shoot's namespace of the seed, such as rules for its Prometheus.
 	Seed []client.Object
-	// Retired are objects in the seed that another extension for this plugin leaves behind. They are deleted from shoots that
-	// come from there.
+	// Retired are objects in the seed that another extension for this plugin leaves behind. They are deleted when a shoot comes from that extension.
 	Retired []client.Object
-	// Form is what the driver needs to know of this rendering later, in Transition and Render. It encodes to JSON, and is small:
-	// it is kept in status.state and travels with the shoot.
+	// Form is what later calls of Transition and Render need to know of this rendering. It encodes to JSON and is small: it is kept in status.state, and
+	// is migrated with the shoot.
 	Form any
-	// Status becomes status.providerStatus: what is in force, with all defaults. It carries apiVersion and kind.
+	// Status becomes status.providerStatus: the effective configuration with all defaults. It has apiVersion and kind.
 	Status runtime.Object
-	// Messages are sentences for whoever reads the status.
+	// Messages are sentences for readers of the status.
 	Messages []string
 }
 
 // Deployed is what is in the shoot already.
 type Deployed struct {
-	// Form is that of the rendering deployed last. It is nil when it is not known.
+	// Form is the form of the rendering deployed last. It is nil when it is not known.
 	Form json.RawMessage
-	// RolledOut is true when the gate of the stage of that form was found open. What is not settled may not have reached all nodes.
+	// RolledOut is true when the gate of that form's stage was found open. Otherwise some nodes may still have an earlier form.
 	RolledOut bool
-	// Objects are those that are in the shoot while Form is nil: somebody else's, such as upstream's extension. None is nothing.
+	// Objects are those that are in the shoot while Form is nil: they belong to another extension, such as upstream's. None means that nothing is
+	// deployed.
 	Objects []*unstructured.Unstructured
 }
 
-// IsEmpty reports whether nothing is deployed, as far as anybody knows.
+// IsEmpty reports whether nothing is known to be deployed.
 func (d Deployed) IsEmpty() bool { return len(d.Form) == 0 && len(d.Objects) == 0 }
 
 // Stage is a step on the way from one rendering to another.
 type Stage struct {
-	// Name says to users what goes on, in the manner of "bringing up tunnels on all nodes".
+	// Name tells users what is being done, e.g. "bringing up tunnels on all nodes".
 	Name string
 	// Rendering is deployed while the stage lasts.
 	Rendering *Rendering
-	// Gate has to be open before the next stage begins.
+	// Gate must be open before the next stage begins.
 	Gate Gate
 }
 
-// Gate is what has to be true in the shoot. That everything has been applied is part of every gate. Nodes that are not ready
-// do not keep a gate shut: they may never be again. One that comes back later may be cut off until its pods are replaced.
+// Gate is a condition on the shoot. Every gate also requires that all objects are applied. Nodes that are not ready do not keep a gate closed, since
+// they may never become ready again. A node that becomes ready later may be disconnected until its pods are replaced.
 type Gate struct {
-	// Workloads are DaemonSets that run in their newest version on all nodes, and Deployments that run in theirs.
+	// Workloads are DaemonSets and Deployments that must run in their newest version, DaemonSets on all nodes.
 	Workloads []Workload `json:"workloads,omitempty"`
-	// Routes is true when all nodes must have been told by the route controller that routes lead to their pods.
+	// Routes is true when the route controller must have reported, for all nodes, routes to their pods.
 	Routes bool `json:"routes,omitempty"`
 }
 

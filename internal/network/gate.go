@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	// reasonRouteCreated is what Kubernetes' route controller says of a node whose pods can be reached.
+	// reasonRouteCreated is the reason in the node condition that Kubernetes' route controller sets when it has created a route to the node's pods.
 	reasonRouteCreated = "RouteCreated"
-	// labelGeneration on a pod and annotationGeneration on its DaemonSet say which version of the template it is of.
+	// labelGeneration on a pod and annotationGeneration on its DaemonSet hold the generation of the template.
 	labelGeneration      = "pod-template-generation"
 	annotationGeneration = "deprecated.daemonset.template.generation"
 )
 
-// gateChecker looks at the gate of one Network, in the seed first and then in the shoot.
+// gateChecker checks the gate of one Network, in the seed first and then in the shoot.
 type gateChecker struct {
 	reader                 client.Reader
 	namespace, networkType string
 }
 
-// check returns what the gate waits for, a clause for users; empty when it is open.
+// check returns what the gate waits for, as a clause for users; empty when it is open.
 func (l gateChecker) check(ctx context.Context, gate Gate) (waiting string, err error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
-	// What the API server remembers may be older than what has just been written, and say that all of that is in place.
+	// A cached read may be older than the last write, and report that everything is applied.
 	err = l.reader.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: resourceShoot(l.networkType)}, resource)
 	if apierrors.IsNotFound(err) {
 		return fmt.Sprintf("ManagedResource %s is not there", resourceShoot(l.networkType)), nil
@@ -108,7 +108,7 @@ func deploymentPending(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// daemonSetPending looks at single nodes only when the DaemonSet's own numbers do not suffice.
+// daemonSetPending reads single nodes only when the DaemonSet's own counters do not suffice.
 func daemonSetPending(ctx context.Context, shoot client.Reader, daemonSet *appsv1.DaemonSet) (string, error) {
 	status := daemonSet.Status
 	switch {

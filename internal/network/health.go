@@ -12,15 +12,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
-// The conditions are those that gardenlet makes conditions of the Shoot of.
+// gardenlet aggregates these conditions into conditions of the Shoot.
 const (
 	systemComponentsHealthy        = gardencorev1beta1.ShootSystemComponentsHealthy
 	observabilityComponentsHealthy = gardencorev1beta1.ShootObservabilityComponentsHealthy
 )
 
-// AddHealth adds a controller to a manager that keeps two conditions on Networks: SystemComponentsHealthy for what is in the
-// shoot, ObservabilityComponentsHealthy for what watches it from the seed. It goes by the ManagedResources, whose health is
-// that of each DaemonSet and Deployment, so that it needs no access to the shoot.
+// AddHealth adds a controller to a manager that maintains two conditions on Networks: SystemComponentsHealthy for the objects in the shoot,
+// ObservabilityComponentsHealthy for the monitoring in the seed. It reads the health of the ManagedResources, which includes that of each DaemonSet and
+// Deployment, so it needs no access to the shoot.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Network]{
 		Name:  "network",
@@ -30,7 +30,7 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 	}, options)
 }
 
-// checkHealth costs two small requests.
+// checkHealth makes two small requests.
 func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.Network]) (contract.Findings, error) {
 	shoot, seed := resourceShoot(check.Object.Spec.Type), resourceSeed(check.Object.Spec.Type)
 	found, err := managedresource.Read(ctx, check.Reader, check.Object.Namespace, shoot, seed)

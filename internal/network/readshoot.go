@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
-// readShoot gathers a driver's inputs, but for what is deployed.
+// readShoot returns a driver's inputs, except for what is deployed.
 func readShoot(ctx context.Context, rec *reconciliation, vector images.Vector) (*Shoot, error) {
 	shoot := rec.Cluster.Shoot
 	if shoot == nil {
@@ -40,8 +40,8 @@ func readShoot(ctx context.Context, rec *reconciliation, vector images.Vector) (
 	return read, nil
 }
 
-// currentFamilies leaves out the second family while the nodes of the shoot have no range of it yet: pods would get no address.
-// gardenlet sets the constraint for as long as it moves the shoot to two families.
+// currentFamilies omits the second family while the nodes of the shoot have no range of it yet: pods would get no address. gardenlet sets the constraint
+// while it migrates the shoot to two families.
 func currentFamilies(wanted []extensionsv1alpha1.IPFamily, constraints []gardencorev1beta1.Condition) []extensionsv1alpha1.IPFamily {
 	if len(wanted) == 0 {
 		return []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4}
@@ -53,7 +53,7 @@ func currentFamilies(wanted []extensionsv1alpha1.IPFamily, constraints []gardenc
 	return wanted
 }
 
-// kubeProxyOf knows Gardener's defaults: a shoot that says nothing has kube-proxy.
+// kubeProxyOf applies Gardener's defaults: kube-proxy is enabled if the shoot does not configure it.
 func kubeProxyOf(shoot *gardencorev1beta1.Shoot) KubeProxy {
 	read := KubeProxy{Enabled: true, Mode: gardencorev1beta1.ProxyModeIPTables}
 	config := shoot.Spec.Kubernetes.KubeProxy
@@ -66,8 +66,8 @@ func kubeProxyOf(shoot *gardencorev1beta1.Shoot) KubeProxy {
 	return read
 }
 
-// rangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for, and that to
-// what the Network says, which knows one family only.
+// rangesOf prefers the ranges in the shoot's status, which a cloud may have chosen, to those in its spec, and those to the Network's, which has one
+// family only.
 func rangesOf(object *extensionsv1alpha1.Network, shoot *gardencorev1beta1.Shoot) (pods, services, nodes []string) {
 	pods, services = nonEmptyList(object.Spec.PodCIDR), nonEmptyList(object.Spec.ServiceCIDR)
 	if spec := shoot.Spec.Networking; spec != nil {

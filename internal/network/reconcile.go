@@ -18,34 +18,35 @@ import (
 )
 
 const (
-	// gateCheckTimeout bounds one look at a shoot, which may not answer at all.
+	// gateCheckTimeout bounds one check of a shoot, whose API server may not respond.
 	gateCheckTimeout = 10 * time.Second
-	// maxStages is more than any driver needs, and keeps one that never arrives from going on for ever.
+	// maxStages is more than any driver needs. It ends the transitions of a driver that never returns nil.
 	maxStages = 16
-	// applyTimeout is how long a pass waits for gardener-resource-manager to apply what it deployed, or to say why it cannot. It applies one object after the
-	// other, and what is in the way may be deployed only after the Network: definitions of kinds, nodes. What takes longer the health check tells.
+	// applyTimeout is how long a reconciliation waits for gardener-resource-manager to apply the objects, or to report why it cannot. It applies one
+	// object after the other, and what an object requires may be created only after the Network: definitions of kinds, nodes. The health check reports
+	// what takes longer.
 	applyTimeout = 2 * time.Second
-	// annotationHibernated on the ManagedResource of the shoot says that there are no nodes, on purpose.
+	// annotationHibernated on the ManagedResource of the shoot records that the shoot is hibernated and has no nodes.
 	annotationHibernated = "network.trellis.garden/asleep"
 )
 
-// deployment is one pass that brings a network plugin into a shoot.
+// deployment is one reconciliation that deploys a network plugin into a shoot.
 type deployment struct {
 	*rendered
 	rec         *reconciliation
 	resources   managedresource.Store
 	recorded    state
 	gateTimeout time.Duration
-	// waiting says what the current stage waits for; empty when there is none.
+	// waiting is what the current stage waits for; empty when there is none.
 	waiting string
-	// failed says what gardener-resource-manager could not apply, and why.
+	// failed lists what gardener-resource-manager could not apply, and why.
 	failed []string
-	// routesNotChecked is true when routes were not waited for, because nobody could tell of them.
+	// routesNotChecked is true when the gate did not wait for routes, because nodes do not report them.
 	routesNotChecked bool
 }
 
-// Reconcile hands to gardener-resource-manager what the driver has rendered, and waits for nobody: there may be no node yet. A
-// plugin that changes its form goes there stage by stage; what is left of the way when the pass ends is the sequel's.
+// Reconcile hands the rendered objects to gardener-resource-manager and does not wait for nodes: there may be none yet. A change of the plugin's form is
+// deployed stage by stage; the follow-up deploys the stages that are left when the reconciliation ends.
 func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	resources := newStore(rec)
 	rendered, err := a.render(ctx, rec, resources)
@@ -65,7 +66,7 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	return d.setStatus()
 }
 
-// deployShoot deploys stage after stage, and what is wanted when there is no stage left.
+// deployShoot deploys stage after stage, and the wanted rendering when no stage is left.
 func (d *deployment) deployShoot(ctx context.Context) error {
 	for range maxStages {
 		stage, err := d.nextStage()
@@ -94,7 +95,7 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 	return fmt.Errorf("the network plugin did not arrive at the wanted form within %d stages", maxStages)
 }
 
-// nextStage asks for the next stage where something is deployed, and nodes use it.
+// nextStage returns the driver's next stage where something is deployed and there are nodes.
 func (d *deployment) nextStage() (*Stage, error) {
 	if d.shoot.Deployed.IsEmpty() || d.shoot.Hibernated {
 		return nil, nil
@@ -111,15 +112,15 @@ func (d *deployment) nextStage() (*Stage, error) {
 	return stage, nil
 }
 
-// nodesReportRoutes reports whether the condition NetworkUnavailable of nodes is a route controller's, and its alone. Without a
-// policy that keeps them from it plugins write it, too, and the route controller leaves what they say: nobody can tell then
-// whether there is a route, and whoever waited for it would wait for ever.
+// nodesReportRoutes reports whether the route controller alone writes the condition NetworkUnavailable of nodes. Plugins write it, too, unless a policy
+// denies that, and the route controller does not overwrite their value: then the condition does not show whether there is a route, and waiting for it
+// would never end.
 func (d *deployment) nodesReportRoutes() bool {
 	return d.shoot.Infrastructure.RoutesReported && contract.MutatingAdmissionPolicies(d.rec.Cluster.Shoot.Spec.Kubernetes) != ""
 }
 
-// deployRendering deploys a rendering. What the state says of it is written before: a form that is not deployed yet is deployed once more,
-// while one that nobody knows of would be changed without care.
+// deployRendering deploys a rendering. It writes the state first: a form in the state that is not deployed yet is deployed again, while a deployed form
+// that is not in the state would be replaced without stages.
 func (d *deployment) deployRendering(ctx context.Context, rendering *Rendering, stage *Stage) error {
 	next, err := newState(rendering, stage)
 	if err != nil {
@@ -147,7 +148,7 @@ func hibernatedValue(shoot *Shoot) string {
 	return ""
 }
 
-// removeRetired deletes what somebody else left in the seed, before the state says that the shoot is ours.
+// removeRetired deletes what another extension left in the seed, before the state records that the shoot is ours.
 func (d *deployment) removeRetired(ctx context.Context) error {
 	if len(d.shoot.Deployed.Objects) == 0 {
 		return nil
@@ -160,7 +161,7 @@ func (d *deployment) removeRetired(ctx context.Context) error {
 	return nil
 }
 
-// waitForGate waits a little until the gate is open, and returns what it still waits for.
+// waitForGate waits for GateTimeout until the gate is open, and returns what it still waits for.
 func (d *deployment) waitForGate(ctx context.Context, gate Gate) (waiting string, err error) {
 	checker := gateChecker{reader: d.rec.Client, namespace: d.rec.Object.Namespace, networkType: d.rec.Object.Spec.Type}
 	end := time.Now().Add(d.gateTimeout)
@@ -181,8 +182,8 @@ func (d *deployment) deploySeed(ctx context.Context) error {
 	})
 }
 
-// checkApplied finds out what gardener-resource-manager could not apply. In a stage the gate does so, and a hibernated shoot has nobody who applies. What is
-// still being applied at the end is no failure: nobody would take back what this pass said of it.
+// checkApplied reports what gardener-resource-manager could not apply. In a stage the gate does so, and in a hibernated shoot gardener-resource-manager
+// does not run. What is still being applied at the timeout is not reported as failed, since no later reconciliation might correct that.
 func (d *deployment) checkApplied(ctx context.Context) error {
 	if d.waiting != "" || d.shoot.Hibernated {
 		return nil
@@ -215,7 +216,7 @@ func (d *deployment) checkApplied(ctx context.Context) error {
 	})
 }
 
-// setStatus tells what is deployed now, and what is to come.
+// setStatus writes what is deployed now, and what is left to do.
 func (d *deployment) setStatus() error {
 	status, err := encodeStatus(d.wanted.Status)
 	if err != nil {
@@ -249,10 +250,10 @@ func encodeStatus(status runtime.Object) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, nil
 }
 
-// isBetweenStages reports whether the last pass left the plugin in a stage.
+// isBetweenStages reports whether the last reconciliation ended in a stage.
 func isBetweenStages(object *extensionsv1alpha1.Network) bool { return stateOf(object).Stage != nil }
 
-// isGateOpen reports whether the shoot's nodes have caught up with that stage. A shoot that cannot be looked at has not.
+// isGateOpen reports whether the shoot's nodes have reached that stage. They have not if the shoot cannot be checked.
 func isGateOpen(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.Network) (bool, error) {
 	checker := gateChecker{reader: reader, namespace: object.Namespace, networkType: object.Spec.Type}
 	waiting, err := checker.check(ctx, stateOf(object).Stage.Gate)

@@ -10,8 +10,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// AddToScheme registers the API types that the contract works with, and those that network plugins consist of. The binary and the suites
-// use it, so that no suite knows a type that the binary does not know.
+// AddToScheme registers the API types that the contract works with, and those that network plugins consist of. The binary and the suites share it, so
+// that no suite registers a type that the binary lacks.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(
 		clientgoscheme.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme,

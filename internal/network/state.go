@@ -9,13 +9,13 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 )
 
-// state is what one pass leaves for the next in status.state, which travels with the shoot.
+// state is what one reconciliation keeps for the next in status.state, which is migrated with the shoot.
 type state struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Form is that of the rendering deployed last, in the words of its driver.
+	// Form is the form of the rendering deployed last, encoded by its driver.
 	Form json.RawMessage `json:"form"`
-	// Stage is the stage that the shoot's nodes have to catch up with, if there is one.
+	// Stage is the stage that the shoot's nodes have not reached yet, if there is one.
 	Stage *pendingStage `json:"stage,omitempty"`
 }
 
@@ -29,7 +29,7 @@ const (
 	stateKind    = "NetworkState"
 )
 
-// stateOf returns what the pass before has left. Somebody else's state counts as none.
+// stateOf returns the state of the last reconciliation. A state of another extension counts as none.
 func stateOf(object *extensionsv1alpha1.Network) state {
 	var recorded state
 	raw := object.Status.State
@@ -39,7 +39,7 @@ func stateOf(object *extensionsv1alpha1.Network) state {
 	return recorded
 }
 
-// newState tells of a rendering, and of the stage that it belongs to, nil for none.
+// newState returns the state for a rendering, and for the stage that it belongs to, nil for none.
 func newState(rendering *Rendering, stage *Stage) (state, error) {
 	form, err := encode(rendering.Form)
 	if err != nil {
@@ -63,7 +63,7 @@ func encode(form any) (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// same compares by content: the API server may have put the fields of a form into another order.
+// same compares by content: the API server may have reordered the fields of a form.
 func (s state) same(other state) bool {
 	own, err := canonical(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s state) same(other state) bool {
 	return err == nil && bytes.Equal(own, others)
 }
 
-// canonical writes maps in the order of their keys.
+// canonical encodes maps in the order of their keys.
 func canonical(s state) ([]byte, error) {
 	encoded, err := json.Marshal(s)
 	if err != nil {
