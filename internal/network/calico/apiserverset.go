@@ -10,12 +10,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// networkSetSpec is what the driver says in a GlobalNetworkSet.
+// networkSetSpec is the part of a GlobalNetworkSet that the driver sets.
 type networkSetSpec struct {
 	Nets []string `json:"nets"`
 }
 
-// apiServerSetObjects is the set of the kube-apiserver's addresses that users want to name in their network policies.
+// apiServerSetObjects returns the set of the kube-apiserver's addresses, to which users refer in their network policies.
 func (s *settings) apiServerSetObjects() ([]client.Object, error) {
 	endpoints := s.config.KubeAPIServerEndpoints
 	if !*endpoints.Enabled {

@@ -17,7 +17,7 @@ import (
 // nodeDaemonSet is the name of the DaemonSet that runs on all nodes, and of its main container.
 const nodeDaemonSet = "calico-node"
 
-// autoscalingObjects are what gives the parts of Calico their size. Each comes and goes with the part that it scales.
+// autoscalingObjects returns the autoscalers of the components. Each exists only together with the component that it scales.
 func (s *settings) autoscalingObjects() ([]client.Object, error) {
 	objects, err := s.typhaAutoscaling()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *settings) autoscalingObjects() ([]client.Object, error) {
 	return objects, nil
 }
 
-// typhaAutoscaling is nothing without Typha. How many there are depends on the number of nodes in every mode.
+// typhaAutoscaling returns nothing without Typha. The number of replicas depends on the number of nodes in every mode.
 func (s *settings) typhaAutoscaling() ([]client.Object, error) {
 	if !s.form.Typha {
 		return nil, nil
@@ -76,8 +76,8 @@ func kubeControllersVPA() client.Object {
 	return verticalPodAutoscaler(kubeControllers, "Deployment", kubeControllers, kubeControllersMemoryLimit, requests("10m", "50Mi"))
 }
 
-// verticalPodAutoscaler scales the container that is called like the autoscaler itself, between the least requests and the limit
-// of its memory. Other containers of the pod are too small to matter.
+// verticalPodAutoscaler scales the container that has the autoscaler's own name, between the minimum requests and the limit of its memory. The other
+// containers of the pod are too small to matter.
 func verticalPodAutoscaler(name, kind, target, memoryLimit string, least corev1.ResourceList) *vpaautoscalingv1.VerticalPodAutoscaler {
 	most := within(memoryLimit, least).Limits
 	return &vpaautoscalingv1.VerticalPodAutoscaler{

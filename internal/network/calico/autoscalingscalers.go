@@ -14,14 +14,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ladder says in cluster-proportional-autoscaler's words how many pods there are: of the steps {nodes, pods} the last one counts
-// that has been climbed.
+// ladder is cluster-proportional-autoscaler's table of replicas: of the steps {nodes, pods} the last one that the cluster has reached counts.
 type ladder struct {
 	CoresToReplicas [][2]int `json:"coresToReplicas"`
 	NodesToReplicas [][2]int `json:"nodesToReplicas"`
 }
 
-// typhaLadder has upstream's figures: two for as long as one could take all nodes, so that one may fail.
+// typhaLadder has upstream's figures: two replicas while one could serve all nodes, so that one may fail.
 func typhaLadder() ladder {
 	return ladder{
 		CoresToReplicas: [][2]int{},
@@ -29,7 +28,7 @@ func typhaLadder() ladder {
 	}
 }
 
-// horizontalScaler makes as many Typhas as the number of nodes asks for.
+// horizontalScaler sets the number of Typha's replicas by the number of nodes.
 func (s *settings) horizontalScaler() ([]client.Object, error) {
 	const name, account = "calico-typha-horizontal-autoscaler", "typha-cpha"
 	configuration, err := scalerConfiguration(name, "ladder", typhaLadder())
@@ -62,7 +61,7 @@ func (s *settings) horizontalScaler() ([]client.Object, error) {
 	return append(objects, grant(account, []rbacv1.PolicyRule{read, scale}, account)...), nil
 }
 
-// growth says in cluster-proportional-vertical-autoscaler's words how much of a resource a container requests.
+// growth is cluster-proportional-vertical-autoscaler's rule for how much of a resource a container requests.
 type growth struct {
 	Base         string `json:"base"`
 	Step         string `json:"step"`
@@ -80,8 +79,7 @@ type byClusterSize struct {
 	requests       map[corev1.ResourceName]growth
 }
 
-// nodeByClusterSize has upstream's figures. What calico-node keeps in memory grows with the cluster: with the same memory
-// everywhere it fails its probes in big ones.
+// nodeByClusterSize has upstream's figures. The memory of calico-node grows with the cluster: with a fixed limit it fails its probes in large clusters.
 func nodeByClusterSize() byClusterSize {
 	return byClusterSize{
 		name: "calico-node-vertical-autoscaler", app: "calico-node-autoscaler", account: "calico-node-cpva", key: "node-autoscaler",
@@ -92,8 +90,8 @@ func nodeByClusterSize() byClusterSize {
 	}
 }
 
-// typhaByClusterSize has upstream's figures, but not its selector, which is that of the horizontal scaler as well:
-// gardener-resource-manager counts the pods that a Deployment selects, and would wait for ever for those of the other one to end.
+// typhaByClusterSize has upstream's figures, but not its selector, which is also that of the horizontal scaler: gardener-resource-manager counts the
+// pods that a Deployment selects, and would wait for the pods of the other Deployment to terminate.
 func typhaByClusterSize() byClusterSize {
 	return byClusterSize{
 		name: "calico-typha-vertical-autoscaler", app: "calico-typha-vertical-autoscaler", account: "typha-cpva", key: "typha-autoscaler",
@@ -139,14 +137,14 @@ func (s *settings) verticalScaler(scaled byClusterSize) ([]client.Object, error)
 	patch.ResourceNames = []string{scaled.workload}
 
 	scaler := deployment(scaled.name, scaled.app, pod)
-	// One that upstream's extension has left may select otherwise, which cannot be changed. Nothing is lost with it.
+	// A Deployment that upstream's extension created may have another selector, which is immutable. Recreating it loses nothing.
 	scaler.Annotations = map[string]string{resourcesv1alpha1.DeleteOnInvalidUpdate: "true"}
 	objects := []client.Object{serviceAccount(scaled.account), configuration, scaler}
 	objects = append(objects, clusterGrant(scaled.account, []rbacv1.PolicyRule{policyRule("", []string{"nodes"}, []string{"list"})}, scaled.account)...)
 	return append(objects, grant(scaled.account, []rbacv1.PolicyRule{patch}, scaled.account)...), nil
 }
 
-// scalerConfiguration is the ConfigMap of a scaler, with one key.
+// scalerConfiguration returns the ConfigMap of a scaler, with one key.
 func scalerConfiguration(name, key string, content any) (*corev1.ConfigMap, error) {
 	encoded, err := json.Marshal(content)
 	if err != nil {
@@ -159,7 +157,7 @@ func scalerConfiguration(name, key string, content any) (*corev1.ConfigMap, erro
 	}, nil
 }
 
-// scalerPod runs a scaler. A new configuration makes a new pod.
+// scalerPod runs a scaler. A changed configuration replaces the pod.
 func scalerPod(configuration *corev1.ConfigMap, app, account string, user int64, container corev1.Container) corev1.PodTemplateSpec {
 	container.Name = "autoscaler"
 	container.ImagePullPolicy = corev1.PullIfNotPresent
@@ -172,7 +170,7 @@ func scalerPod(configuration *corev1.ConfigMap, app, account string, user int64,
 		Spec: corev1.PodSpec{
 			ServiceAccountName: account,
 			PriorityClassName:  clusterCritical,
-			// CoreDNS waits for the network that is being scaled.
+			// CoreDNS needs the network that this pod scales, so the pod does not use it.
 			DNSPolicy:    corev1.DNSDefault,
 			NodeSelector: map[string]string{corev1.LabelOSStable: "linux"},
 			SecurityContext: &corev1.PodSecurityContext{

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// cniVersion is the oldest that all container runtimes of living shoots, and Multus, speak.
+	// cniVersion is the oldest version that all container runtimes of existing shoots, and Multus, support.
 	cniVersion = "0.3.1"
 	// The installer replaces these.
 	placeholderNode       = "__KUBERNETES_NODE_NAME__"
 	placeholderKubeconfig = "__KUBECONFIG_FILEPATH__"
 	placeholderMTU        = "__CNI_MTU__"
-	// The CNI plugin replaces these by the ranges of its node.
+	// The CNI plugin replaces these with the ranges of its node.
 	usePodCIDR4 = "usePodCidr"
 	usePodCIDR6 = "usePodCidrIPv6"
 )
@@ -38,7 +38,7 @@ type cniCalico struct {
 	Kubernetes    map[string]string `json:"kubernetes"`
 }
 
-// cniIPAM has the fields of host-local and those of calico-ipam, which reads booleans as texts.
+// cniIPAM has the fields of host-local and those of calico-ipam, which reads booleans as strings.
 type cniIPAM struct {
 	Type       string         `json:"type"`
 	Subnet     string         `json:"subnet,omitempty"`
@@ -57,7 +57,7 @@ type cniPortMap struct {
 	Capabilities map[string]bool `json:"capabilities"`
 }
 
-// cniConfiguration is what the installer writes to each node, once it has replaced what is particular to that.
+// cniConfiguration is the file that the installer writes to each node after it has replaced the placeholders.
 func (s *settings) cniConfiguration() (string, error) {
 	network := cniNetwork{Name: "k8s-pod-network", CNIVersion: cniVersion, Plugins: []any{
 		cniCalico{
@@ -71,11 +71,11 @@ func (s *settings) cniConfiguration() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding the CNI configuration: %w", err)
 	}
-	// The MTU is a number once it is in place, and no JSON before.
+	// The MTU is a number after replacement; until then the text is not JSON.
 	return unquoted(string(encoded), placeholderMTU), nil
 }
 
-// cniIPAM says who gives a pod its addresses: host-local from the ranges of the node, calico-ipam from the pools.
+// cniIPAM returns which plugin assigns addresses to pods: host-local from the ranges of the node, calico-ipam from the pools.
 func (s *settings) cniIPAM() cniIPAM {
 	if s.form.IPAM == calicov1alpha1.IPAMCalico {
 		return cniIPAM{Type: s.form.IPAM, AssignIPv4: fmt.Sprint(s.ipv4), AssignIPv6: fmt.Sprint(s.ipv6)}

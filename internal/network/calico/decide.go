@@ -12,16 +12,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// decision is what the driver makes of a shoot.
+// decision is the driver's result for a shoot.
 type decision struct {
 	settings *settings
-	// overridden says which wishes of the user are not fulfilled, and why.
+	// overridden lists the user's settings that are not in effect, and why.
 	overridden []string
-	// messages say what works in another way than users may think.
+	// messages report settings that have another effect than users may expect.
 	messages []string
 }
 
-// decide decides, from what the user gave, what the infrastructure allows, and what is deployed.
+// decide computes the decision from the user's configuration, what the infrastructure allows, and what is deployed.
 func decide(shoot *network.Shoot) (*decision, error) {
 	given, err := decode(shoot)
 	if err != nil {
@@ -53,7 +53,7 @@ func decide(shoot *network.Shoot) (*decision, error) {
 	return decided, nil
 }
 
-// requestsVXLANPool reports whether ipv4.pool alone asks for VXLAN. Upstream's extension goes by vxlan.enabled.
+// requestsVXLANPool reports whether only ipv4.pool requests VXLAN. Upstream's extension reads vxlan.enabled.
 func requestsVXLANPool(given *calicov1alpha1.NetworkConfig) bool {
 	pool := given.IPv4 != nil && given.IPv4.Pool != nil && *given.IPv4.Pool == calicov1alpha1.PoolVXLAN
 	return pool && (given.VXLAN == nil || !given.VXLAN.Enabled)
@@ -111,7 +111,7 @@ func toStrings(ranges []netip.Prefix) []string {
 	return texts
 }
 
-// formOf reads the form off the effective configuration. A node has a tunnel if and only if a pool uses it.
+// formOf derives the form from the effective configuration. A node has a tunnel if and only if a pool uses it.
 func formOf(s *settings) form {
 	config := s.config
 	decided := form{
@@ -142,8 +142,8 @@ func encapsulationOf(pool calicov1alpha1.Pool, mode calicov1alpha1.PoolMode) *en
 	return &encapsulation{IPIP: string(mode), VXLAN: never}
 }
 
-// setAPIServerHost finds the way to the kube-apiserver for nodes where nobody routes Services before Calico does. That nobody
-// knows it yet is no fault of the user's: the shoot's status will say it.
+// setAPIServerHost sets the address of the kube-apiserver for nodes on which nothing routes Services before Calico does. An unknown address is not the
+// user's error: the shoot's status will have it later.
 func (s *settings) setAPIServerHost(shoot *network.Shoot) error {
 	if s.kubeProxy || !s.form.BPF {
 		return nil
@@ -156,8 +156,8 @@ func (s *settings) setAPIServerHost(shoot *network.Shoot) error {
 	return nil
 }
 
-// cloudRoutes reports whether the way to pods of other nodes is the cloud's to know: its cloud-controller-manager programs
-// routes where the overlay switch is off, and Calico programs none.
+// cloudRoutes reports whether the cloud routes to pods of other nodes: its cloud-controller-manager programs routes where overlay.enabled is false and
+// Calico programs none.
 func (s *settings) cloudRoutes() bool {
 	return s.infrastructure.CloudRoutes && s.config.Overlay != nil && !s.config.Overlay.Enabled && s.form.Backend == backendNone
 }

@@ -1,8 +1,7 @@
 // Package calico is the Network driver for Calico.
 //
-// It decides once, in settings, what Calico is to be like in a shoot, and renders the objects from nothing else. Between two
-// forms of Calico that nodes cannot go over to at once, it finds the stages in between (transition.go).
+// It first computes settings, the complete configuration of Calico in a shoot, and renders all objects from them. Between two forms of Calico that
+// nodes cannot switch between at once, it computes the stages (transition.go).
 //
-// It must not know any other plugin or contract, nor any API server, and no cloud: what a cloud's network allows is told by
-// network.Infrastructure.
+// It must not know any other plugin or contract, any API server, or any cloud: network.Infrastructure holds what a cloud's network allows.
 package calico

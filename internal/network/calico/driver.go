@@ -16,9 +16,9 @@ import (
 // Type is the network type that the driver serves.
 const Type = "calico"
 
-// Driver knows Calico.
+// Driver implements network.Driver for Calico.
 type Driver struct {
-	// definitions are those of Calico's kinds, read once: it takes longer than all else. They are shared, and never changed.
+	// definitions are those of Calico's kinds, decoded once because that takes longer than all else. They are shared and never changed.
 	definitions func() ([]client.Object, error)
 }
 

@@ -18,7 +18,7 @@ const (
 	backendNone  = string(calicov1alpha1.BackendNone)
 )
 
-// deployedForm returns the form of what is in the shoot, nil if no Calico is.
+// deployedForm returns the form of what is in the shoot, nil if Calico is not deployed.
 func deployedForm(deployed network.Deployed) (*form, error) {
 	if len(deployed.Form) == 0 {
 		return recognize(deployed.Objects)
@@ -30,11 +30,11 @@ func deployedForm(deployed network.Deployed) (*form, error) {
 	return read, nil
 }
 
-// nodeFeatures are what nodes must have for packets to find their way.
+// nodeFeatures are what nodes must have so that packets between pods arrive.
 type nodeFeatures struct{ ipip, vxlan, bird, calicoIPAM bool }
 
-// requiredFeatures returns what all nodes must have because of what the pools say. BIRD alone makes routes for IP-in-IP; VXLAN needs
-// addresses for its tunnels that calico-ipam alone gives.
+// requiredFeatures returns what all nodes must have because of the pools. Only BIRD programs routes for IP-in-IP; VXLAN needs addresses for its tunnels,
+// which only calico-ipam assigns.
 func (f form) requiredFeatures() nodeFeatures {
 	var n nodeFeatures
 	for _, pool := range []encapsulation{f.IPv4.orNever(), f.IPv6.orNever()} {
@@ -53,12 +53,12 @@ func (f form) availableFeatures() nodeFeatures {
 	return nodeFeatures{ipip: f.IPIP, vxlan: f.VXLAN, bird: f.Backend == backendBird, calicoIPAM: f.IPAM == calicov1alpha1.IPAMCalico}
 }
 
-// covers reports whether who has n has all that is needed.
+// covers reports whether n has everything that is required.
 func (n nodeFeatures) covers(needed nodeFeatures) bool {
 	return (n.ipip || !needed.ipip) && (n.vxlan || !needed.vxlan) && (n.bird || !needed.bird) && (n.calicoIPAM || !needed.calicoIPAM)
 }
 
-// orNever reads a family that is not deployed as one whose packets go through no tunnel.
+// orNever treats a family that is not deployed as one without tunnels.
 func (e *encapsulation) orNever() encapsulation {
 	if e == nil {
 		return encapsulation{IPIP: never, VXLAN: never}
@@ -73,13 +73,13 @@ func (f form) samePools(other form) bool {
 	return f.IPv4.orNever() == other.IPv4.orNever() && f.IPv6.orNever() == other.IPv6.orNever()
 }
 
-// nodes returns what concerns nodes alone.
+// nodes returns the part of the form that concerns only nodes.
 func (f form) nodes() form {
 	f.IPv4, f.IPv6, f.Typha, f.TyphaIPAM, f.WaitsForRoutes, f.UpstreamIPIP = nil, nil, false, "", false, false
 	return f
 }
 
-// typhaIPAM returns the IPAM whose ranges of addresses Typha tells of.
+// typhaIPAM returns the IPAM whose address ranges Typha sends to nodes.
 func (f form) typhaIPAM() string {
 	if f.TyphaIPAM != "" {
 		return f.TyphaIPAM
@@ -87,20 +87,20 @@ func (f form) typhaIPAM() string {
 	return f.IPAM
 }
 
-// same compares everything.
+// same compares all fields.
 func (f form) same(other form) bool {
 	return f.samePools(other) && f.nodes() == other.nodes() && f.Typha == other.Typha && f.typhaIPAM() == other.typhaIPAM()
 }
 
-// comparableTo returns the form as it is once what goes without stages is as in the goal: families, and how a node treats its own
-// packets. Services have to be routed in the way that kube-proxy leaves to Calico at any time, not at the end of the way only.
+// comparableTo returns the form with those fields taken from the goal that change without stages: families, and how a node handles its own packets. How
+// Services are routed must fit kube-proxy at any time, not only at the end.
 func (f form) comparableTo(goal form) form {
 	f.BPF, f.NFTables, f.WireGuard = goal.BPF, goal.NFTables, goal.WireGuard
 	f.IPv4, f.IPv6 = f.IPv4.ifWanted(goal.IPv4), f.IPv6.ifWanted(goal.IPv6)
 	return f
 }
 
-// ifWanted drops a family that is wanted no more, and takes a new one as it is wanted: no node uses it yet.
+// ifWanted drops a family that is not wanted any more, and takes a new one from the goal: no node uses it yet.
 func (e *encapsulation) ifWanted(wanted *encapsulation) *encapsulation {
 	if wanted == nil || e == nil {
 		return wanted
@@ -108,7 +108,7 @@ func (e *encapsulation) ifWanted(wanted *encapsulation) *encapsulation {
 	return e
 }
 
-// wider returns the backend that can do what both can.
+// wider returns the backend that has the features of both.
 func wider(one, other string) string {
 	ascending := []string{backendNone, backendVXLAN, backendBird}
 	if slices.Index(ascending, one) >= slices.Index(ascending, other) {

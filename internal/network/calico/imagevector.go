@@ -5,5 +5,5 @@ import _ "embed" // for the image vector
 //go:embed images.yaml
 var imageVector []byte
 
-// ImageVector returns the images of Calico and of what runs beside it, in the format of Gardener's image vectors.
+// ImageVector returns the images of Calico and of the components deployed with it, in the format of Gardener's image vectors.
 func ImageVector() []byte { return imageVector }

@@ -12,13 +12,13 @@ import (
 
 const kubeControllers = "calico-kube-controllers"
 
-// hasKubeControllers is true where Calico's controllers have something to do. Upstream does without them where the backend is none.
-// They also give the addresses back of nodes and pods that are gone, if Calico gives addresses out: without them a range runs full.
+// hasKubeControllers reports whether Calico's controllers have something to do. Upstream omits them where the backend is none. They also release the
+// addresses of deleted nodes and pods if calico-ipam assigns addresses: without them a range runs out.
 func (s *settings) hasKubeControllers() bool {
 	return s.form.Backend != backendNone || s.form.IPAM == calicov1alpha1.IPAMCalico
 }
 
-// kubeControllersObjects are Calico's controllers. What scales them comes with autoscalingObjects.
+// kubeControllersObjects returns Calico's controllers, without their autoscaler (see autoscalingObjects).
 func (s *settings) kubeControllersObjects() ([]client.Object, error) {
 	if !s.hasKubeControllers() {
 		return nil, nil
@@ -31,7 +31,7 @@ func (s *settings) kubeControllersObjects() ([]client.Object, error) {
 		ObjectMeta: metav1.ObjectMeta{Labels: podLabels(kubeControllers)},
 		Spec:       kubeControllersPod(image),
 	})
-	// Two of them would work against each other.
+	// Two replicas would work against each other.
 	result.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 	objects := []client.Object{
 		serviceAccount(kubeControllers),
@@ -45,7 +45,7 @@ func kubeControllersPod(image string) corev1.PodSpec {
 	return corev1.PodSpec{
 		ServiceAccountName: kubeControllers,
 		PriorityClassName:  clusterCritical,
-		// CoreDNS may need Calico's controllers.
+		// CoreDNS may need Calico's controllers, so they do not use it.
 		DNSPolicy:       corev1.DNSDefault,
 		NodeSelector:    map[string]string{corev1.LabelOSStable: "linux"},
 		Tolerations:     []corev1.Toleration{{Effect: corev1.TaintEffectNoSchedule, Operator: corev1.TolerationOpExists}},
@@ -54,7 +54,7 @@ func kubeControllersPod(image string) corev1.PodSpec {
 			Name:            kubeControllers,
 			Image:           image,
 			ImagePullPolicy: corev1.PullIfNotPresent,
-			// What is not said here is for the KubeControllersConfiguration, which users may change. The probes need the health checks.
+			// What is not set here is left to the KubeControllersConfiguration, which users may change. The probes need the health checks.
 			Env: []corev1.EnvVar{
 				{Name: "DATASTORE_TYPE", Value: "kubernetes"},
 				{Name: "ENABLED_CONTROLLERS", Value: "node,loadbalancer"},
@@ -87,7 +87,7 @@ func kubeControllersRules() []rbacv1.PolicyRule {
 		policyRule(crdGroup, []string{"blockaffinities", "hostendpoints", "ipamblocks", "ipamconfigs", "ipamhandles", "tiers"}, write),
 		policyRule(crdGroup, []string{"clusterinformations", "kubecontrollersconfigurations"}, []string{"create", "get", "list", "update", "watch"}),
 		policyRule(crdGroup, []string{"kubecontrollersconfigurations/status"}, []string{"get", "update"}),
-		// Since v3.32 policies are stored under other names. They are renamed once calico-node is new on all nodes.
+		// Since v3.32 policies are stored under other names. They are renamed once all nodes run the new calico-node.
 		policyRule(crdGroup, []string{"globalnetworkpolicies", "networkpolicies", "stagedglobalnetworkpolicies", "stagednetworkpolicies"}, write),
 		daemonSet,
 	}

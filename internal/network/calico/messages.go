@@ -6,13 +6,13 @@ import (
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// messages tell of what is done as it was ordered, and works in another way than users may think. given is what they wrote,
-// before defaults; deployed is nil where nothing is.
+// messages returns messages about settings that are in effect but may surprise users. given is the user's configuration before defaults; deployed is nil
+// where nothing is deployed.
 func (s *settings) messages(given *calicov1alpha1.NetworkConfig, deployed *form) []string {
 	return append(s.routingMessages(deployed), s.fieldMessages(given)...)
 }
 
-// routingMessages tell of packets that may not find their way, or a way past policies.
+// routingMessages report packets that may not arrive, or that bypass policies.
 func (s *settings) routingMessages(deployed *form) []string {
 	var messages []string
 	calicoIPAM := s.form.IPAM == calicov1alpha1.IPAMCalico
@@ -36,7 +36,7 @@ func (s *settings) routingMessages(deployed *form) []string {
 	return messages
 }
 
-// fieldMessages tell of fields that have no effect.
+// fieldMessages report fields that have no effect.
 func (s *settings) fieldMessages(given *calicov1alpha1.NetworkConfig) []string {
 	var messages []string
 	if given.IPAM != nil && given.IPAM.CIDR != nil && !given.IPAM.CIDR.IsPodCIDR() && (s.form.IPAM == calicov1alpha1.IPAMCalico || s.ipv4 && s.ipv6) {
@@ -55,12 +55,12 @@ func (s *settings) fieldMessages(given *calicov1alpha1.NetworkConfig) []string {
 	return messages
 }
 
-// lacksRoutes reports whether nobody makes routes to pods, as far as anybody knows.
+// lacksRoutes reports whether, as far as is known, nothing programs routes to pods.
 func (s *settings) lacksRoutes() bool {
 	return s.form.native() && s.form.Backend == backendNone && !s.cloudRoutes()
 }
 
-// noRoutesMessage says that packets between nodes may not find their way, and what would help.
+// noRoutesMessage reports that packets between nodes may not arrive, and the remedy.
 func (s *settings) noRoutesMessage() string {
 	if !s.infrastructure.CloudRoutes {
 		return fmt.Sprintf("nobody makes routes to pods of other nodes: infrastructure %q has none, and backend is none; "+

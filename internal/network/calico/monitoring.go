@@ -10,15 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Services in the shoot by which Prometheus finds who shows metrics, and what their ports are called. The containers have to
-// declare these ports as well: Prometheus learns the number from there.
+// Services in the shoot through which Prometheus discovers the metrics, and the names of their ports. The containers must declare these ports, too:
+// Prometheus takes the number from there.
 const (
 	felixMetricsService, felixMetricsPortName, felixMetricsPort = "calico-felix-monitoring", "metrics", 9091
 	typhaMetricsService, typhaMetricsPortName, typhaMetricsPort = "calico-typha-monitoring", "metrics", 9093
 	birdMetricsService, birdMetricsPortName, birdMetricsPort    = "calico-bird-monitoring", "bird-metrics", 9094
 )
 
-// Jobs are those of upstream's extension, so that series go on when a shoot is taken over.
+// Jobs have upstream's names, so that time series continue when a shoot moves to this extension.
 const (
 	felixJob = "felix-metrics"
 	typhaJob = "typha-metrics"
@@ -28,14 +28,14 @@ const (
 const (
 	// prometheusName is the Prometheus in the shoot's namespace of the seed.
 	prometheusName = "shoot"
-	// prometheusAccess is the Secret with the token that Prometheus shows the shoot's kube-apiserver.
+	// prometheusAccess is the Secret with Prometheus' token for the shoot's kube-apiserver.
 	prometheusAccess = "shoot-access-prometheus-shoot"
 	// apiServerService is the shoot's kube-apiserver, as seen from its namespace in the seed.
 	apiServerService = v1beta1constants.DeploymentNameKubeAPIServer
 	dashboardsName   = "calico-dashboards"
 )
 
-// monitoringObjects returns what makes Calico visible in the seed: what Prometheus scrapes, what it warns of, and dashboards.
+// monitoringObjects returns the monitoring of Calico in the seed: scrape configurations, alerts and dashboards.
 func (s *settings) monitoringObjects() ([]client.Object, error) {
 	dashboards, err := s.dashboards()
 	if err != nil {
@@ -48,21 +48,21 @@ func (s *settings) monitoringObjects() ([]client.Object, error) {
 	return append(objects, s.prometheusRule(), dashboards), nil
 }
 
-// exportsBIRD is true where a container next to calico-node shows metrics of BIRD. Without BIRD there are none to show.
+// exportsBIRD reports whether a container next to calico-node exposes BIRD's metrics.
 func (s *settings) exportsBIRD() bool {
 	return s.config.BirdExporter != nil && s.config.BirdExporter.Enabled && s.form.Backend == "bird"
 }
 
-// scrapeTarget is a part of Calico that shows metrics.
+// scrapeTarget is a component of Calico that exposes metrics.
 type scrapeTarget struct {
-	// name is the end of the ScrapeConfig's, e.g. "calico-felix".
+	// name is the suffix of the ScrapeConfig's name, e.g. "calico-felix".
 	name, job         string
 	service, portName string
-	// keep matches the metrics that are kept, of all that the part shows. Those are upstream's, on which users have dashboards and alerts.
+	// keep matches the metrics to keep. They are upstream's, which users have in dashboards and alerts.
 	keep string
 }
 
-// scrapeTargets leaves out parts that are not there: Gardener finds fault with a ScrapeConfig that finds nothing.
+// scrapeTargets omits components that are not deployed: Gardener reports a ScrapeConfig without targets as unhealthy.
 func (s *settings) scrapeTargets() []scrapeTarget {
 	targets := []scrapeTarget{{
 		name: "calico-felix", job: felixJob, service: felixMetricsService, portName: felixMetricsPortName, keep: "felix_.+",
@@ -80,8 +80,8 @@ func (s *settings) scrapeTargets() []scrapeTarget {
 	return targets
 }
 
-// scrapeConfig is in the form of Gardener's own for what runs in shoots: pods are found by the shoot's kube-apiserver and
-// scraped through its proxy, as nothing in a shoot can be reached from the seed in any other way.
+// scrapeConfig has the form of Gardener's own for components in shoots: Prometheus discovers pods through the shoot's kube-apiserver and scrapes them
+// through its proxy, since the seed has no other access to a shoot.
 func (s *settings) scrapeConfig(target scrapeTarget) *monitoringv1alpha1.ScrapeConfig {
 	token := &monitoringv1.SafeAuthorization{Credentials: &corev1.SecretKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: prometheusAccess}, Key: resourcesv1alpha1.DataKeyToken,
@@ -113,7 +113,7 @@ func (s *settings) scrapeConfig(target scrapeTarget) *monitoringv1alpha1.ScrapeC
 	}
 }
 
-// relabelings leave the target's pods over, name them, and turn to the kube-apiserver for them.
+// relabelings keep the target's pods, name them, and redirect the requests to the kube-apiserver.
 func relabelings(target scrapeTarget) []monitoringv1.RelabelConfig {
 	return []monitoringv1.RelabelConfig{
 		{Action: "replace", Replacement: new(target.job), TargetLabel: "job"},
@@ -138,15 +138,15 @@ func relabelings(target scrapeTarget) []monitoringv1.RelabelConfig {
 
 func labelNames(names ...monitoringv1.LabelName) []monitoringv1.LabelName { return names }
 
-// prometheusMeta has the label by which the shoot's Prometheus selects, and its name in front as Gardener's objects have.
+// prometheusMeta has the label that the shoot's Prometheus selects, and its name as a prefix as Gardener's objects have.
 func (s *settings) prometheusMeta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: prometheusName + "-" + name, Namespace: s.namespace, Labels: map[string]string{"prometheus": prometheusName},
 	}
 }
 
-// retiredSeedObjects are those that upstream's extension has put into the seed and that these settings have no use for.
-// Upstream applied them itself, so no ManagedResource takes them away.
+// retiredSeedObjects returns the objects that upstream's extension created in the seed and that these settings do not render. Upstream applied them
+// itself, so no ManagedResource deletes them.
 func (s *settings) retiredSeedObjects() []client.Object {
 	retired := []client.Object{&corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// alert is something that somebody should look after.
+// alert is an alert of Prometheus.
 type alert struct {
 	name       string
 	expression string
-	// wait is how long it has to be so, as Prometheus writes durations.
+	// wait is how long the expression must be true, as Prometheus writes durations.
 	wait string
 	// severity is "warning" or "critical".
 	severity string
-	// visibility is who is told: "operator", "owner", who has the shoot, or "all".
+	// visibility is who receives it: "operator", "owner" of the shoot, or "all".
 	visibility           string
 	summary, description string
 }
@@ -57,7 +57,7 @@ func (s *settings) alerts() []alert {
 			description: "Typha serves {{ $value }} nodes, which is fewer than half of them. The others do not learn of new pods and policies.",
 		})
 	} else {
-		// Nodes that read from Typha do not count resyncs: Typha does that for them.
+		// Nodes that use Typha do not count resyncs: Typha does.
 		alerts = append(alerts, alert{
 			name:       "CalicoNodeResyncsOften",
 			expression: `increase(felix_resyncs_started[1h]) > 10`,
@@ -109,7 +109,7 @@ func nodeAlerts() []alert {
 	}
 }
 
-// rulesAlerts are about what rules of the data plane are made with.
+// rulesAlerts are about the programs that write the data plane's rules.
 func (s *settings) rulesAlerts() []alert {
 	var alerts []alert
 	if s.form.BPF {
@@ -163,7 +163,7 @@ func typhaAlerts() []alert {
 			description: `Typha dropped {{ printf "%.0f" $value }} connections within 30 minutes to share nodes out evenly, which is more than it has.`,
 		},
 		{
-			// Typha gives up on clients that are five minutes behind.
+			// Typha disconnects clients that are five minutes behind.
 			name:       "CalicoTyphaClientsLag",
 			expression: `max by (pod, syncer) (typha_client_latency_secs{quantile="0.99"}) > 30`,
 			wait:       "15m", severity: "warning", visibility: "operator",
@@ -173,8 +173,8 @@ func typhaAlerts() []alert {
 	}
 }
 
-// bgpAlerts name a peer that is gone once, not once for every node that misses it. The exporter may tell a session's state in
-// a label, which would start the waiting anew with every attempt to connect.
+// bgpAlerts report a lost peer once, not once for every node connected to it. The exporter may put a session's state into a label, which would restart
+// the wait with every attempt to connect.
 func bgpAlerts() []alert {
 	return []alert{
 		{

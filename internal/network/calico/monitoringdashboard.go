@@ -2,7 +2,7 @@ package calico
 
 import "encoding/json"
 
-// dashboard is what Plutono shows, in few words: rows of panels.
+// dashboard is a dashboard of Plutono in short form: rows of panels.
 type dashboard struct {
 	uid, title string
 	// scope is a metric and its label. Users choose among the label's values, and queries refer to them by $ and the label.
@@ -15,7 +15,7 @@ type dashboardRow struct {
 	panels []panel
 }
 
-// panel shows numbers as they are now, or curves.
+// panel shows current numbers or time series.
 type panel struct {
 	title string
 	// unit is Plutono's name of it, e.g. "s" or "short".
@@ -24,15 +24,15 @@ type panel struct {
 	queries []query
 }
 
-// query is an expression, and how its series are called.
+// query is an expression and the legend of its series.
 type query struct{ expression, legend string }
 
-// timeSeries are panels of one query.
+// timeSeries is a panel with one query.
 func timeSeries(title, unit, expression, legend string) panel {
 	return panel{title: title, unit: unit, queries: []query{{expression, legend}}}
 }
 
-// stat is a panel that counts something.
+// stat is a panel with a count.
 func stat(title, expression string) panel {
 	return panel{title: title, unit: "short", now: true, queries: []query{{expression: expression}}}
 }
@@ -40,11 +40,11 @@ func stat(title, expression string) panel {
 const (
 	gridWidth, statHeight, timeSeriesHeight = 24, 4, 8
 	statsPerRow, timeSeriesPerRow           = 6, 2
-	// dataSource is what Gardener calls the shoot's Prometheus in the shoot's Plutono.
+	// dataSource is Gardener's name of the shoot's Prometheus in the shoot's Plutono.
 	dataSource = "prometheus"
 )
 
-// plutonoDashboard is the part of Plutono's model that differs from its defaults, or that its defaults do not fill in.
+// plutonoDashboard is the part of Plutono's model whose values differ from the defaults or have none.
 type plutonoDashboard struct {
 	UID           string            `json:"uid"`
 	Title         string            `json:"title"`
@@ -102,7 +102,7 @@ type plutonoPanel struct {
 	Tooltip       *plutonoTooltip     `json:"tooltip,omitempty"`
 	XAxis         *plutonoAxis        `json:"xaxis,omitempty"`
 	YAxes         []plutonoAxis       `json:"yaxes,omitempty"`
-	// Panels are those of a row that is folded. Rows are not, and say so by an empty list.
+	// Panels are those of a collapsed row. Rows are not collapsed and have an empty list.
 	Panels []plutonoPanel `json:"panels,omitzero"`
 }
 
@@ -156,11 +156,11 @@ type plutonoAxis struct {
 	Show   bool   `json:"show"`
 }
 
-// json returns the dashboard as Plutono reads it.
+// json returns the dashboard in Plutono's format.
 func (d dashboard) json() (string, error) {
 	content, err := json.Marshal(plutonoDashboard{
 		UID: d.uid, Title: d.title, Tags: []string{"network", "shoot"},
-		// Plutono lets nobody keep what is provided in files, and shows crosshairs in all panels at once.
+		// Plutono does not save dashboards that come from files, and shows crosshairs in all panels at once.
 		SchemaVersion: 27, Editable: false, GraphTooltip: 1,
 		Time: plutonoTime{From: "now-3h", To: "now"}, Timezone: "utc",
 		Templating: plutonoTemplating{List: []plutonoVariable{d.variable()}},
@@ -169,7 +169,7 @@ func (d dashboard) json() (string, error) {
 	return string(content), err
 }
 
-// variable is asked anew whenever the range of time changes, as nodes and pods come and go.
+// variable is queried again whenever the time range changes, as nodes and pods come and go.
 func (d dashboard) variable() plutonoVariable {
 	values := "label_values(" + d.scope + ", " + d.label + ")"
 	variable := plutonoVariable{
@@ -180,7 +180,7 @@ func (d dashboard) variable() plutonoVariable {
 	return variable
 }
 
-// panels places rows below each other and fills each from left to right. A row has panels of one kind.
+// panels stacks rows and fills each from left to right. A row has panels of one kind.
 func (d dashboard) panels() []plutonoPanel {
 	var placed []plutonoPanel
 	y := 0

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// dashboards returns the ConfigMap that Plutono takes dashboards from. It becomes files there, under the names that upstream's
-// extension gives them: two of the same name from two ConfigMaps would be one.
+// dashboards returns the ConfigMap from which Plutono loads dashboards. The file names are those of upstream's extension: two files of the same name
+// from two ConfigMaps would overwrite each other.
 func (s *settings) dashboards() (*corev1.ConfigMap, error) {
 	shown := map[string]dashboard{"calico-felix-dashboard.json": s.nodesDashboard()}
 	if s.form.Typha {
