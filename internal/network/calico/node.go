@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// nodeCritical is the priority of what a node cannot do without.
+// nodeCritical is the priority of pods that a node needs to work.
 const nodeCritical = "system-node-critical"
 
-// nodeObjects are calico-node and the CNI plugin, which it puts on the disk of each node.
+// nodeObjects returns calico-node, which also installs the CNI plugin on each node.
 func (s *settings) nodeObjects() ([]client.Object, error) {
 	config, err := s.nodeConfig()
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *settings) calicoNode(configs []*corev1.ConfigMap) (*appsv1.DaemonSet, e
 	labels := map[string]string{
 		appLabel:                    nodeDaemonSet,
 		v1beta1constants.GardenRole: v1beta1constants.GardenRoleSystemComponent,
-		// A node takes pods only when this one is ready.
+		// A node accepts pods only when this pod is ready.
 		v1beta1constants.LabelNodeCriticalComponent: "true",
 	}
 	return &appsv1.DaemonSet{
@@ -81,7 +81,7 @@ func nodePodLabels(labels map[string]string) map[string]string {
 	return all
 }
 
-// checksums let pods follow what they read at their start.
+// checksums returns annotations that replace pods when the configuration changes that they read at their start.
 func checksums(configs []*corev1.ConfigMap) map[string]string {
 	sums := map[string]string{}
 	for _, config := range configs {

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// configName is the ConfigMap that calico-node, the installer of the CNI plugin and upstream's users know.
+	// configName is the ConfigMap that calico-node, the installer of the CNI plugin and users of upstream's extension read.
 	configName = "calico-config"
-	// Keys of it.
+	// These are keys of the ConfigMap.
 	configTypha   = "typha_service_name"
 	configBackend = "calico_backend"
 	configMTU     = "veth_mtu"
 	configNetwork = "cni_network_config"
 
-	// endpointName is the ConfigMap that tells nodes where the kube-apiserver is, if no Service leads there.
+	// endpointName is the ConfigMap with the kube-apiserver's address, for nodes on which no Service leads there.
 	endpointName = "kubernetes-services-endpoint"
-	// noTypha is what Felix reads as none.
+	// noTypha is the value with which Felix uses no Typha.
 	noTypha = "none"
 )
 
@@ -37,8 +37,8 @@ func (s *settings) nodeConfig() (*corev1.ConfigMap, error) {
 	}), nil
 }
 
-// nodeEndpoint is for an eBPF data plane without kube-proxy, which cannot reach a Service before it routes Services itself. It is
-// nil where that does not concern.
+// nodeEndpoint returns the ConfigMap for an eBPF data plane without kube-proxy, which cannot reach a Service before it routes Services itself. It is nil
+// in other cases.
 func (s *settings) nodeEndpoint() *corev1.ConfigMap {
 	if s.kubeProxy || !s.form.BPF || s.apiServerHost == "" {
 		return nil
@@ -54,7 +54,7 @@ func configMap(name string, data map[string]string) *corev1.ConfigMap {
 	}
 }
 
-// unquoted makes a JSON text that holds a placeholder into the bare placeholder.
+// unquoted replaces a JSON string that holds a placeholder with the bare placeholder.
 func unquoted(text, placeholder string) string {
 	return strings.ReplaceAll(text, fmt.Sprintf("%q", placeholder), placeholder)
 }

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The scripts run by bash in Calico's own image for nodes, which has it and the tools for the node's network; installCNIPlugins runs by sh in the
-// image of the plugins.
+// The scripts run with bash in Calico's own image for nodes, which contains it and the tools for the node's network; installCNIPlugins runs with sh in
+// the image of the plugins.
 var (
 	//go:embed scripts/remove-bird-routes.sh
 	removeBIRDRoutes string
@@ -24,7 +24,7 @@ var (
 	confirmNetwork string
 )
 
-// nodeInitContainers get a node ready, in their order.
+// nodeInitContainers prepare a node, in this order.
 func (s *settings) nodeInitContainers() ([]corev1.Container, error) {
 	node, err := s.image("calico-node")
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *settings) nodeInitContainers() ([]corev1.Container, error) {
 		containers = append(containers, networkScript("cleanup-routes", node, removeBIRDRoutes))
 	}
 	if !s.form.UpstreamDNS {
-		// Without ranges there is nothing to masquerade any more.
+		// Without ranges there is nothing left to masquerade.
 		containers = append(containers, networkScript("cleanup-snat-rule-to-upstream-dns", node, masqueradeUpstreamDNS))
 	}
 	containers = append(containers, networkScript("log-mtu-issues", node, logMTUProblems), installCNI(plugin))
@@ -52,7 +52,7 @@ func (s *settings) nodeInitContainers() ([]corev1.Container, error) {
 	return containers, nil
 }
 
-// upgradeIPAM claims from calico-ipam the addresses that host-local gave the pods of the node. Where it has nothing to do it ends.
+// upgradeIPAM claims from calico-ipam the addresses that host-local assigned to the pods of the node. It does nothing on other nodes.
 func upgradeIPAM(image string) corev1.Container {
 	return corev1.Container{
 		Name:            "upgrade-ipam",
@@ -68,7 +68,7 @@ func upgradeIPAM(image string) corev1.Container {
 	}
 }
 
-// installCNI writes plugins and configuration to the disk of the node: from then on it can start pods.
+// installCNI writes plugins and configuration to the disk of the node; from then on the node can start pods.
 func installCNI(image string) corev1.Container {
 	return corev1.Container{
 		Name:            "install-cni",
@@ -90,7 +90,7 @@ func installCNI(image string) corev1.Container {
 	}
 }
 
-// bootstrapBPF mounts the file systems that an eBPF data plane keeps its maps and its programs in.
+// bootstrapBPF mounts the file systems for the maps and programs of an eBPF data plane.
 func bootstrapBPF(image string) corev1.Container {
 	return corev1.Container{
 		Name:            "ebpf-bootstrap",
@@ -124,19 +124,19 @@ func scripted(name, image, script string, capabilities ...corev1.Capability) cor
 	}
 }
 
-// privileged is for what changes the node itself. Felix writes kernel parameters, which are read-only for others, and enters the
-// networks of pods; file systems can be mounted for the node by nobody else; and where SELinux is enforced, only the privileged
-// may write to the disk of the node.
+// privileged is for containers that change the node itself. Felix writes kernel parameters, which are read-only in other containers, and enters the
+// network namespaces of pods; mounting file systems on the node needs privileges; and where SELinux is enforced, only privileged containers may write to
+// the disk of the node.
 func privileged() *corev1.SecurityContext { return &corev1.SecurityContext{Privileged: new(true)} }
 
-// fromEndpoint is there only where nobody routes the Service of the kube-apiserver.
+// fromEndpoint reads the ConfigMap that exists only where nothing routes the Service of the kube-apiserver.
 func fromEndpoint() []corev1.EnvFromSource {
 	return []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: endpointName}, Optional: new(true),
 	}}}
 }
 
-// nodeContainers run as long as the node does.
+// nodeContainers are the containers that keep running.
 func (s *settings) nodeContainers() ([]corev1.Container, error) {
 	image, err := s.image("calico-node")
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *settings) nodeContainers() ([]corev1.Container, error) {
 	return append(containers, s.birdExporter(exporter)), nil
 }
 
-// felix is the container that gives the pod its name: Felix, BIRD and what configures that.
+// felix is the container that gives the pod its name: Felix, BIRD and the process that configures BIRD.
 func (s *settings) felix(image string) corev1.Container {
 	live, ready := []string{"/bin/calico-node", "-felix-live"}, []string{"/bin/calico-node", "-felix-ready"}
 	if s.form.Backend == backendBird {
@@ -187,10 +187,10 @@ func execute(command []string) corev1.ProbeHandler {
 	return corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: command}}
 }
 
-// containerUpstreamDNS is upstream's name, too.
+// containerUpstreamDNS has upstream's name.
 const containerUpstreamDNS = "add-snat-rule-to-upstream-dns"
 
-// upstreamDNS masquerades what pods ask of the DNS servers of their node.
+// upstreamDNS masquerades requests of pods to the DNS servers of their node.
 func (s *settings) upstreamDNS(image string) corev1.Container {
 	container := networkScript(containerUpstreamDNS, image, masqueradeUpstreamDNS)
 	pods := slices.Concat(s.podRanges4, s.podRanges6)
@@ -198,8 +198,8 @@ func (s *settings) upstreamDNS(image string) corev1.Container {
 	return container
 }
 
-// networkConfirmation says again that the network of the node is there. It asks Felix at the port for that, which all containers of
-// the node's network share.
+// networkConfirmation sets the condition that the node's network is available again. It requests Felix' readiness at its port, which is reachable from
+// all containers in the node's network.
 func networkConfirmation(image string) corev1.Container {
 	container := scripted("network-unavailable-condition-ensurer", image, confirmNetwork)
 	container.EnvFrom = fromEndpoint()

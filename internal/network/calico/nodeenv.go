@@ -10,14 +10,14 @@ import (
 
 const (
 	apiServerPort = "443"
-	// kubeProxyHealthPort is where Felix in eBPF mode answers in kube-proxy's place while kube-proxy has its own port.
+	// kubeProxyHealthPort is the port at which Felix in eBPF mode serves health checks in kube-proxy's place while kube-proxy uses its own port.
 	kubeProxyHealthPort = "10257"
-	// natPorts keeps what is masqueraded off the ports of services of nodes.
+	// natPorts excludes the ports of NodePort Services from masquerading.
 	natPorts = "32768:65535"
 )
 
-// nodeEnv is the environment of calico-node: all that the configuration decides. FelixConfiguration is the users', for what is left
-// open here, since the environment has the last word.
+// nodeEnv returns the environment of calico-node: everything that the configuration decides. What is not set here users may set in FelixConfiguration;
+// the environment takes precedence over it.
 func (s *settings) nodeEnv() []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		{Name: "DATASTORE_TYPE", Value: "kubernetes"},
@@ -35,7 +35,7 @@ func (s *settings) nodeEnv() []corev1.EnvVar {
 	return append(env, s.felixEnv()...)
 }
 
-// addressEnv says how a node finds its addresses. Pools are objects, so it makes none.
+// addressEnv configures how a node detects its addresses. Pools are objects, so calico-node creates none.
 func (s *settings) addressEnv() []corev1.EnvVar {
 	env := []corev1.EnvVar{{Name: "NO_DEFAULT_POOLS", Value: "true"}}
 	if s.ipv4 {
@@ -50,20 +50,20 @@ func (s *settings) addressEnv() []corev1.EnvVar {
 	env = append(env, corev1.EnvVar{Name: "IP6", Value: "autodetect"},
 		corev1.EnvVar{Name: "IP6_AUTODETECTION_METHOD", Value: *s.config.IPv6.AutoDetectionMethod})
 	if !s.ipv4 {
-		// BGP needs an identifier that looks like an address of IPv4.
+		// BGP needs an identifier in the form of an IPv4 address.
 		env = append(env, corev1.EnvVar{Name: "CALICO_ROUTER_ID", Value: "hash"})
 	}
 	return env
 }
 
-// felixEnv is Felix'.
+// felixEnv returns the environment of Felix.
 func (s *settings) felixEnv() []corev1.EnvVar {
 	env := []corev1.EnvVar{
 		fromConfig("FELIX_TYPHAK8SSERVICENAME", configTypha),
 		{Name: "FELIX_HEALTHENABLED", Value: "true"},
 		{Name: "FELIX_PROMETHEUSMETRICSENABLED", Value: "true"},
 		{Name: "FELIX_PROMETHEUSMETRICSPORT", Value: strconv.Itoa(felixMetricsPort)},
-		// Pods may speak to their node; what may reach the node itself is not Calico's business here.
+		// Pods may connect to their node; what may reach the node itself is not configured here.
 		{Name: "FELIX_DEFAULTENDPOINTTOHOSTACTION", Value: "ACCEPT"},
 		{Name: "FELIX_NATPORTRANGE", Value: natPorts},
 		{Name: "FELIX_IPV6SUPPORT", Value: strconv.FormatBool(s.ipv6)},
@@ -82,8 +82,8 @@ func (s *settings) felixEnv() []corev1.EnvVar {
 	return env
 }
 
-// optionalEnv is what is there only when somebody asked for it: else a FelixConfiguration of users may say it, and the environment
-// would outrank that. Felix itself looks whether there are pools of VXLAN.
+// optionalEnv returns variables that are set only on request: otherwise users may set them in a FelixConfiguration, over which the environment would
+// take precedence. Felix itself detects whether there are VXLAN pools.
 func (s *settings) optionalEnv() []corev1.EnvVar {
 	var env []corev1.EnvVar
 	add := func(enabled bool, name, value string) {
@@ -102,7 +102,7 @@ func (s *settings) optionalEnv() []corev1.EnvVar {
 	return env
 }
 
-// bpfEnv makes Felix stand in for kube-proxy, or stay out of its way.
+// bpfEnv lets Felix replace kube-proxy, or not interfere with it.
 func (s *settings) bpfEnv() []corev1.EnvVar {
 	env := []corev1.EnvVar{{Name: "FELIX_BPFKUBEPROXYIPTABLESCLEANUPENABLED", Value: strconv.FormatBool(!s.kubeProxy)}}
 	if s.kubeProxy {

@@ -7,16 +7,16 @@ import (
 
 const cniPluginName = "calico-cni-plugin"
 
-// nodeAccounts are whom calico-node and the CNI plugin are in the shoot. The plugin has an account of its own, since its kubeconfig
-// lies on the disk of each node; calico-node gets the tokens for it.
+// nodeAccounts are the ServiceAccounts of calico-node and the CNI plugin. The plugin has its own, since its kubeconfig is on the disk of each node;
+// calico-node requests the tokens for it.
 func nodeAccounts() []client.Object {
 	objects := []client.Object{serviceAccount(nodeDaemonSet), serviceAccount(cniPluginName)}
 	objects = append(objects, clusterGrant(nodeDaemonSet, nodeRules(), nodeDaemonSet)...)
 	return append(objects, clusterGrant(cniPluginName, cniPluginRules(), cniPluginName)...)
 }
 
-// nodeRules are what Felix, BIRD's configuration and the start of a node ask for, including what Calico v3.32 brought:
-// clusternetworkpolicies, kubevirt's migrations (it does not start when it is forbidden to look for them), bgpconfigurations.
+// nodeRules are what Felix, BIRD's configuration and the start of a node require, including Calico v3.32: clusternetworkpolicies, kubevirt's migrations
+// (it does not start when it is forbidden to list them), bgpconfigurations.
 func nodeRules() []rbacv1.PolicyRule {
 	var (
 		reads   = []string{"get", "list", "watch"}
@@ -32,7 +32,7 @@ func nodeRules() []rbacv1.PolicyRule {
 		policyRule("", []string{"pods", "nodes", "namespaces", "endpoints", "services"}, reads),
 		policyRule("", []string{"serviceaccounts"}, watches),
 		policyRule("", []string{"configmaps"}, []string{"get"}),
-		// Addresses of the node for others, and whether its network is there.
+		// The node's addresses, and the condition of its network.
 		policyRule("", []string{"nodes/status"}, []string{"patch", "update"}),
 		policyRule("", []string{"pods/status"}, []string{"patch"}),
 		itself,
@@ -56,7 +56,7 @@ func nodeRules() []rbacv1.PolicyRule {
 	}
 }
 
-// cniPluginRules are what it takes to give a pod an address and to note it at the pod.
+// cniPluginRules are what the plugin requires to assign an address to a pod and to annotate the pod with it.
 func cniPluginRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		policyRule("", []string{"pods", "nodes", "namespaces"}, []string{"get"}),

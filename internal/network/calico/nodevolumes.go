@@ -6,7 +6,7 @@ import (
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// What calico-node needs of the disk of its node.
+// These are the paths on the node's disk that calico-node needs.
 const (
 	volumeModules    = "lib-modules"
 	volumeVarRun     = "var-run-calico"
@@ -46,8 +46,8 @@ func (s *settings) nodeVolumes() []corev1.Volume {
 	return volumes
 }
 
-// felixMounts always include the file system of eBPF: without eBPF Felix finds there what it has to detach, such as programs that
-// would go on routing what processes of the node send to Services.
+// felixMounts always include the file system of eBPF: when eBPF is off, Felix detaches the programs that it finds there, which would otherwise continue
+// to route what processes of the node send to Services.
 func felixMounts() []corev1.VolumeMount {
 	return []corev1.VolumeMount{
 		{Name: volumeCNINet, MountPath: "/host/etc/cni/net.d"},

@@ -9,9 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// policyObjects are the policies in kube-system that Gardener, which denies everything there from Kubernetes 1.33 on, does not bring
-// along. What else Calico's pods need is in their labels: who has a network of his own speaks to the kube-apiserver and to DNS
-// servers, and is spoken to by nobody.
+// policyObjects returns the policies in kube-system that Gardener, which denies all traffic there from Kubernetes 1.33 on, does not have. Labels cover
+// the rest of what Calico's pods need: pods with a network of their own connect to the kube-apiserver and to DNS servers, and nothing connects to them.
 func (s *settings) policyObjects() ([]client.Object, error) {
 	if !s.form.Typha {
 		return nil, nil

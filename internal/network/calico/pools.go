@@ -8,21 +8,20 @@ import (
 )
 
 const (
-	// The names are upstream's. The first two are also those that calico-node gives to pools that it makes itself.
+	// The names are upstream's. The first two are also those that calico-node gives to pools that it creates itself.
 	poolIPv4   = "default-ipv4-ippool"
 	poolIPv6   = "default-ipv6-ippool"
 	poolNoSNAT = "no-snat-for-node-cidr"
 
-	// The sizes of the blocks that calico-ipam hands out, as prefix lengths. A pool cannot change its own, and these are those of
-	// upstream and of calico-node.
+	// The sizes of calico-ipam's blocks, as prefix lengths. They are those of upstream and of calico-node; a pool's size is immutable.
 	blockSize4 = 26
 	blockSize6 = 122
 )
 
-// poolSpec is what the driver says in an IPPool of crd.projectcalico.org/v1.
+// poolSpec is the part of an IPPool of crd.projectcalico.org/v1 that the driver sets.
 type poolSpec struct {
 	AllowedUses []string `json:"allowedUses,omitempty"`
-	// AssignmentMode is since Calico v3.30, whose own definition of the kind has it by default. Ours is older and has not.
+	// AssignmentMode exists since Calico v3.30, whose own definition of the kind sets its default. Ours is older and does not.
 	AssignmentMode   string `json:"assignmentMode,omitempty"`
 	BlockSize        int    `json:"blockSize,omitempty"`
 	CIDR             string `json:"cidr"`
@@ -34,8 +33,8 @@ type poolSpec struct {
 	VXLANMode        string `json:"vxlanMode"`
 }
 
-// poolObjects are the IPPools. There is one for each range of pods in every case: else calico-node would make one as it likes. One
-// that it has made is taken over, since it has the name, the range and the size of blocks that are given here.
+// poolObjects returns the IPPools. There is always one for each range of pods: otherwise calico-node would create one with its defaults. A pool that
+// calico-node has created is adopted, since it has the same name, range and block size.
 func (s *settings) poolObjects() ([]client.Object, error) {
 	var (
 		objects []client.Object
@@ -65,7 +64,7 @@ func (s *settings) poolObjects() ([]client.Object, error) {
 func podPool(cidr string, blockSize int, encap *encapsulation, nat bool) *poolSpec {
 	modes := encap.orNever()
 	if parsed, err := netip.ParsePrefix(cidr); err == nil {
-		// A block does not fit into a pool that is smaller, which Calico refuses.
+		// A block must fit into the pool; Calico refuses a smaller pool.
 		blockSize = max(blockSize, parsed.Bits())
 	}
 	return &poolSpec{
@@ -74,9 +73,9 @@ func podPool(cidr string, blockSize int, encap *encapsulation, nat bool) *poolSp
 	}
 }
 
-// rangesWithoutSNAT are the ranges of nodes in whose packets from pods the address of the pod stays. Calico replaces it in all packets that
-// leave the pools, if it does that at all; a pool that is disabled gives no addresses, but counts there. It makes sense only where
-// packets between nodes carry addresses of pods anyway. Pools must not overlap.
+// rangesWithoutSNAT returns the ranges of nodes to which packets keep the address of the pod. With source NAT, Calico replaces it in all packets that
+// leave the pools; a disabled pool assigns no addresses, but counts as a pool there. This makes sense only where packets between nodes carry addresses
+// of pods anyway. Pools must not overlap.
 func (s *settings) rangesWithoutSNAT() []string {
 	if !s.form.native() {
 		return nil
@@ -108,7 +107,7 @@ func nonOverlapping(ranges, others []string) []string {
 	return found
 }
 
-// numbered leaves the first of its kind the bare name.
+// numbered returns the name without a number for the first of its kind.
 func numbered(name string, index int) string {
 	if index == 0 {
 		return name

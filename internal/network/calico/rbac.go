@@ -10,7 +10,7 @@ import (
 // crdGroup is the API group of Calico's own kinds.
 const crdGroup = "crd.projectcalico.org"
 
-// serviceAccount is somebody in the shoot's kube-system. gardener-resource-manager gives pods a token that ends.
+// serviceAccount returns a ServiceAccount in the shoot's kube-system. gardener-resource-manager projects a token that expires into its pods.
 func serviceAccount(name string) *corev1.ServiceAccount {
 	return &corev1.ServiceAccount{
 		TypeMeta:                     metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
@@ -19,7 +19,7 @@ func serviceAccount(name string) *corev1.ServiceAccount {
 	}
 }
 
-// clusterGrant lets the ServiceAccounts in kube-system do something everywhere: a ClusterRole and its binding, of one name.
+// clusterGrant grants ServiceAccounts in kube-system rules for the whole cluster: a ClusterRole and its binding, of one name.
 func clusterGrant(name string, rules []rbacv1.PolicyRule, accounts ...string) []client.Object {
 	return []client.Object{
 		&rbacv1.ClusterRole{TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules},
@@ -53,7 +53,7 @@ func subjects(accounts []string) []rbacv1.Subject {
 	return result
 }
 
-// policyRule is a rule: these verbs on these resources of a group.
+// policyRule returns a rule: these verbs on these resources of a group.
 func policyRule(group string, resources, verbs []string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
 }

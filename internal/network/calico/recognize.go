@@ -12,8 +12,8 @@ import (
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// recognize reads the form of Calico off objects that somebody else deployed, upstream's extension first of all. It returns nil where
-// no node runs Calico. What is in doubt counts as not being there: a stage more than needed cuts nobody off.
+// recognize derives the form of Calico from objects that another extension deployed, mainly upstream's. It returns nil where no node runs Calico. A
+// feature in doubt counts as missing: a stage more than needed disconnects no pods.
 func recognize(objects []*unstructured.Unstructured) (*form, error) {
 	found, err := findUpstream(objects)
 	if err != nil || found.node == nil {
@@ -50,7 +50,7 @@ func recognize(objects []*unstructured.Unstructured) (*form, error) {
 	return recognized, nil
 }
 
-// ownPool is the pool that calico-node has made by itself, where upstream rendered none because the user gave no overlay switch.
+// ownPool is the pool that calico-node has created by itself, where upstream rendered none because the user did not set overlay.enabled.
 func ownPool(env map[string]string) *encapsulation {
 	return &encapsulation{IPIP: modeOrNever(env["CALICO_IPV4POOL_IPIP"]), VXLAN: modeOrNever(env["CALICO_IPV4POOL_VXLAN"])}
 }
@@ -62,7 +62,7 @@ func modeOrNever(mode string) string {
 	return mode
 }
 
-// upstream is what tells how Calico was deployed.
+// upstream holds the objects that show how Calico was deployed.
 type upstream struct {
 	node *appsv1.DaemonSet
 	// settings are those of ConfigMap calico-config.
@@ -110,7 +110,7 @@ func (u *upstream) hasContainer(container string) bool {
 	return slices.ContainsFunc(u.node.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
 }
 
-// environment is that of calico-node. Of a variable that stands there twice, as upstream has it, the later one counts.
+// environment returns that of calico-node. If a variable is listed twice, as in upstream's objects, the later value counts.
 func (u *upstream) environment() map[string]string {
 	env := map[string]string{}
 	for _, container := range u.node.Spec.Template.Spec.Containers {

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/network/calico/crds"
 )
 
-// render says what Calico consists of.
+// render returns the objects of Calico.
 func (d *Driver) render(decided *decision) (*network.Rendering, error) {
 	definitions, err := d.definitionsFor(decided.settings)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Driver) render(decided *decision) (*network.Rendering, error) {
 	}, nil
 }
 
-// componentObjects are all objects in the shoot, but for the definitions of their kinds.
+// componentObjects returns all objects in the shoot, except for the definitions of their kinds.
 func (s *settings) componentObjects() ([]client.Object, error) {
 	var objects []client.Object
 	for _, part := range []struct {
@@ -68,8 +68,7 @@ func (d *Driver) definitionsFor(s *settings) ([]client.Object, error) {
 	return slices.Concat(objects, multus), err
 }
 
-// at returns the decision for a stage: everything is as decided, but for the form. The configuration follows it, so that
-// nobody who renders sees two truths.
+// at returns the decision for a stage: everything is as decided, except for the form. The configuration is adapted to the form, so that both agree.
 func (d *decision) at(stage form) *decision {
 	settings := *d.settings
 	settings.form = stage

@@ -10,25 +10,24 @@ import (
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// The memory that the containers of calico-node, Typha and calico-kube-controllers may take at most. Whoever adapts requests stays
-// below it: a pod that requests more than its limit is refused.
+// The memory limits of calico-node, Typha and calico-kube-controllers. Autoscalers stay below them: a pod that requests more than its limit is refused.
 const (
 	nodeMemoryLimit            = "2800Mi"
 	typhaMemoryLimit           = "4000Mi"
 	kubeControllersMemoryLimit = "2Gi"
 )
 
-// nodeResources are those of the container calico-node.
+// nodeResources returns those of the container calico-node.
 func (s *settings) nodeResources() corev1.ResourceRequirements {
 	return within(nodeMemoryLimit, givenOr(s.givenResources().Node, requests("250m", "100Mi")))
 }
 
-// typhaResources are those of the container calico-typha.
+// typhaResources returns those of the container calico-typha.
 func (s *settings) typhaResources() corev1.ResourceRequirements {
 	return within(typhaMemoryLimit, givenOr(s.givenResources().Typha, requests("200m", "100Mi")))
 }
 
-// givenResources are those that the user gave, where they count.
+// givenResources returns the user's resources, where they have an effect.
 func (s *settings) givenResources() calicov1alpha1.Resources {
 	scaling := s.config.AutoScaling
 	if scaling == nil || scaling.Resources == nil || s.autoscalingMode() == calicov1alpha1.AutoscalingModeClusterProportional {
@@ -37,8 +36,7 @@ func (s *settings) givenResources() calicov1alpha1.Resources {
 	return *scaling.Resources
 }
 
-// autoscalingMode is how calico-node and Typha get their requests. Without anybody who scales vertically the number of nodes
-// decides.
+// autoscalingMode returns how calico-node and Typha get their requests. Without a vertical pod autoscaler in the shoot, the number of nodes decides.
 func (s *settings) autoscalingMode() calicov1alpha1.AutoscalingMode {
 	scaling := s.config.AutoScaling
 	if scaling == nil || scaling.Mode == "" || scaling.Mode == calicov1alpha1.AutoscalingModeVPA && !s.verticalAutoscaling {
@@ -47,8 +45,8 @@ func (s *settings) autoscalingMode() calicov1alpha1.AutoscalingMode {
 	return scaling.Mode
 }
 
-// scaledResources are the annotations of a DaemonSet or Deployment the requests of which somebody changes in its template:
-// gardener-resource-manager leaves them alone then. A VerticalPodAutoscaler changes pods, not templates.
+// scaledResources returns the annotations of a DaemonSet or Deployment in whose template an autoscaler changes requests: gardener-resource-manager does
+// not overwrite them then. A VerticalPodAutoscaler changes pods, not templates.
 func (s *settings) scaledResources() map[string]string {
 	if s.autoscalingMode() != calicov1alpha1.AutoscalingModeClusterProportional {
 		return nil
@@ -56,7 +54,7 @@ func (s *settings) scaledResources() map[string]string {
 	return map[string]string{resourcesv1alpha1.PreserveResources: "true"}
 }
 
-// givenOr is what the user gave, with defaults for what is missing.
+// givenOr returns the user's resources, with defaults for missing ones.
 func givenOr(list *corev1.ResourceList, defaults corev1.ResourceList) corev1.ResourceList {
 	if list != nil {
 		maps.Copy(defaults, *list)
@@ -64,7 +62,7 @@ func givenOr(list *corev1.ResourceList, defaults corev1.ResourceList) corev1.Res
 	return defaults
 }
 
-// within limits memory, unless more than that is requested: then it is as much as requested.
+// within sets a memory limit, or the requested memory if that is more.
 func within(memoryLimit string, requests corev1.ResourceList) corev1.ResourceRequirements {
 	limit := resource.MustParse(memoryLimit)
 	if requested := requests[corev1.ResourceMemory]; requested.Cmp(limit) > 0 {

@@ -9,17 +9,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// settings is everything that the objects of one rendering depend on. Whoever renders an object decides nothing: two
-// renderings with the same settings are the same bytes.
+// settings is everything that the objects of one rendering depend on. Code that renders an object decides nothing: renderings with equal settings are
+// equal to the byte.
 type settings struct {
-	// config is the effective configuration: every field that matters in this shoot has a value.
+	// config is the effective configuration: every field that has an effect in this shoot has a value.
 	config *calicov1alpha1.NetworkConfig
-	// form is what nodes have to agree upon.
+	// form is the part on which all nodes must agree.
 	form form
-	// ipv4 and ipv6 say which families of addresses pods have. One of them is preferred.
+	// ipv4 and ipv6 are the IP families that pods have addresses of. At least one is true.
 	ipv4, ipv6 bool
 	ipv6First  bool
-	// podRanges and nodeRanges are in CIDR notation, those of deployed families only.
+	// podRanges and nodeRanges are in CIDR notation, only those of deployed families.
 	podRanges4, podRanges6   []string
 	nodeRanges4, nodeRanges6 []string
 
@@ -39,48 +39,47 @@ type settings struct {
 
 	// verticalAutoscaling is true when the shoot has a vertical pod autoscaler.
 	verticalAutoscaling bool
-	// nodeLocalDNS is true when pods ask a DNS server on their node.
+	// nodeLocalDNS is true when pods use a DNS server on their node.
 	nodeLocalDNS bool
 
 	image func(name string) (string, error)
 }
 
-// form is what a change has to go over in stages, if at all. It is kept in status.state and read back by later versions of
-// this driver: fields are never renamed, and a new one must make sense when it is empty.
+// form is what may have to change in stages. It is kept in status.state and read by later versions of this driver: fields are never renamed, and a new
+// one must have a meaningful zero value.
 type form struct {
 	// IPAM is "host-local" or "calico-ipam".
 	IPAM string `json:"ipam"`
-	// Backend is "bird", "vxlan" or "none": who programs routes on nodes.
+	// Backend is "bird", "vxlan" or "none": the component that programs routes on nodes.
 	Backend string `json:"backend"`
-	// IPIP and VXLAN say which tunnels nodes have, whether or not packets go through them.
+	// IPIP and VXLAN are the tunnels that nodes have, whether or not packets use them.
 	IPIP  bool `json:"ipip,omitempty"`
 	VXLAN bool `json:"vxlan,omitempty"`
-	// IPv4 and IPv6 say which packets between pods go through which tunnel. A family that is not deployed has none.
+	// IPv4 and IPv6 are which packets between pods use which tunnel. A family that is not deployed has none.
 	IPv4 *encapsulation `json:"ipv4,omitempty"`
 	IPv6 *encapsulation `json:"ipv6,omitempty"`
-	// Typha says whether Typha is there, NodesUseTypha whether nodes ask it instead of the kube-apiserver.
+	// Typha is true when Typha is deployed, NodesUseTypha when nodes connect to it instead of the kube-apiserver.
 	Typha         bool `json:"typha,omitempty"`
 	NodesUseTypha bool `json:"nodesUseTypha,omitempty"`
-	// TyphaIPAM is "calico-ipam" when Typha tells of its ranges of addresses although nodes do not use it yet. Else Typha goes with
-	// IPAM.
+	// TyphaIPAM is "calico-ipam" when Typha sends calico-ipam's address ranges although nodes do not use it yet. Otherwise Typha follows IPAM.
 	TyphaIPAM string `json:"typhaIPAM,omitempty"`
-	// WaitsForRoutes says that the cloud's route controller is about to take over. It changes nothing that is rendered: a pod of
-	// calico-node that starts anew would claim the node's network condition, which is the route controller's to set now.
+	// WaitsForRoutes is true when the cloud's route controller is about to take over. It changes no rendered object: a restarted pod of calico-node
+	// would write the node's network condition, which the route controller sets from then on.
 	WaitsForRoutes bool `json:"awaitsRoutes,omitempty"`
-	// UpstreamDNS says whether nodes masquerade what pods ask of the nodes' DNS servers, which may answer to nodes alone.
+	// UpstreamDNS is true when nodes masquerade requests of pods to the nodes' DNS servers, which may accept requests from nodes only.
 	UpstreamDNS bool `json:"upstreamDNS,omitempty"`
-	// BPF says whether the data plane is eBPF.
+	// BPF is true when the data plane is eBPF.
 	BPF bool `json:"bpf,omitempty"`
-	// NFTables says whether rules are made by nftables.
+	// NFTables is true when rules are programmed with nftables.
 	NFTables bool `json:"nftables,omitempty"`
-	// WireGuard says whether packets between nodes are encrypted.
+	// WireGuard is true when packets between nodes are encrypted.
 	WireGuard bool `json:"wireGuard,omitempty"`
-	// UpstreamIPIP says that IP-in-IP was deployed by upstream's extension and nobody has asked for anything else in a way that upstream heeds. It
-	// changes nothing that is rendered.
+	// UpstreamIPIP is true when upstream's extension deployed IP-in-IP and the user has set no field that upstream reads to change that. It changes no
+	// rendered object.
 	UpstreamIPIP bool `json:"upstreamIPIP,omitempty"`
 }
 
-// encapsulation is what an IPPool says, in Calico's words: "Always", "CrossSubnet" or "Never". At most one is not "Never".
+// encapsulation holds the modes of an IPPool in Calico's words: "Always", "CrossSubnet" or "Never". At most one is not "Never".
 type encapsulation struct {
 	IPIP  string `json:"ipip"`
 	VXLAN string `json:"vxlan"`

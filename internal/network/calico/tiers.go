@@ -5,9 +5,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tierObjects let kube-controller-manager see tiers of policies, which it must where users run Calico's own API server: that shows
-// a policy only to those who may see its tier, and what kube-controller-manager does not see it cannot collect. The tiers themselves
-// are made by Calico when it starts.
+// tierObjects let kube-controller-manager read tiers of policies. It must where users run Calico's own API server, which shows a policy only to users
+// who may read its tier: kube-controller-manager cannot garbage-collect what it cannot read. Calico creates the tiers themselves when it starts.
 func (s *settings) tierObjects() ([]client.Object, error) {
 	objects := clusterGrant("calico-tier-getter", []rbacv1.PolicyRule{policyRule("projectcalico.org", []string{"tiers"}, []string{"get"})})
 	for _, object := range objects {
