@@ -14,8 +14,8 @@ import (
 
 const multusName = "multus"
 
-// multusObjects are Multus, which the container runtime asks instead of Calico, and which asks Calico first. Users say by
-// NetworkAttachmentDefinitions what it asks next; the definition of that kind is rendered with Calico's.
+// multusObjects returns Multus, which the container runtime calls instead of Calico, and which calls Calico first. NetworkAttachmentDefinitions of users
+// define what it calls next; the definition of that kind is rendered with Calico's.
 func (s *settings) multusObjects() ([]client.Object, error) {
 	if !s.hasMultus() {
 		return nil, nil
@@ -34,7 +34,7 @@ func multusRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		policyRule("k8s.cni.cncf.io", []string{"network-attachment-definitions"}, []string{"get", "list", "watch"}),
 		policyRule("", []string{"pods"}, []string{"get", "list", "watch"}),
-		// Which networks a pod got goes into its annotations, by way of its status.
+		// Multus writes the networks of a pod to its annotations, through its status.
 		policyRule("", []string{"pods/status"}, []string{"get", "update"}),
 		{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 	}
@@ -107,7 +107,7 @@ func multusContainer(image string) corev1.Container {
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{"/thin_entrypoint"},
 		Args: []string{
-			// It also keeps its kubeconfig and its copy of Calico's configuration up to date with this, and only with this.
+			// Only with this flag it also keeps its kubeconfig and its copy of Calico's configuration up to date.
 			"--cleanup-config-on-exit",
 			"--cni-bin-dir=/host/opt/cni/bin",
 			"--cni-conf-dir=/host/etc/cni/net.d",
@@ -132,13 +132,14 @@ func multusContainer(image string) corev1.Container {
 	}
 }
 
-// multusCleanupScript waits for the end, lets Multus go first, which would write its configuration again, and removes it.
+// multusCleanupScript waits for the pod's termination, lets Multus terminate first, which would write its configuration again, and removes the
+// configuration.
 const multusCleanupScript = `trap 'kill $!; sleep 2; rm -f /host/etc/cni/net.d/00-multus.conf*; exit 0' TERM
 while true; do sleep infinity & wait $!; done
 `
 
-// multusCleanup takes the configuration of Multus from the node when the pod goes, which Multus itself does not: as long as it is
-// there the container runtime asks Multus, and without Multus' ServiceAccount no pod would start any more.
+// multusCleanup removes the configuration of Multus from the node when the pod terminates, which Multus itself does not: as long as it exists, the
+// container runtime calls Multus, and without Multus' ServiceAccount no pod would start any more.
 func multusCleanup(image string) corev1.Container {
 	return corev1.Container{
 		Name: "remove-configuration", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
@@ -152,7 +153,7 @@ func multusCleanup(image string) corev1.Container {
 	}
 }
 
-// multusCopy copies plugins out of an image to the node. The folder there belongs to root.
+// multusCopy copies plugins from an image to the node. The folder there belongs to root.
 func multusCopy(name, image string, command, args []string) corev1.Container {
 	return corev1.Container{
 		Name: name, Image: image, ImagePullPolicy: corev1.PullIfNotPresent, Command: command, Args: args,

@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// typhaName is the name of Typha's Service, by which nodes look it up, and of most of what belongs to it.
+	// typhaName is the name of Typha's Service, by which nodes look it up, and of most of its other objects.
 	typhaName = "calico-typha"
 	// typhaDeployment is upstream's name for the Deployment.
 	typhaDeployment = "calico-typha-deploy"
 	typhaPort       = 5473
 	typhaHealthPort = 9098
-	// typhaFarewell is how many seconds Typha has to send its nodes to others, a few at a time.
+	// typhaFarewell is how many seconds Typha has to disconnect its nodes, a few at a time, when it terminates.
 	typhaFarewell = 300
-	// nobody is a user who owns nothing.
+	// nobody is the ID of a user who owns nothing.
 	nobody = 65534
 )
 
-// typhaObjects are Typha. What scales it comes with autoscalingObjects.
+// typhaObjects returns Typha, without its autoscalers (see autoscalingObjects).
 func (s *settings) typhaObjects() ([]client.Object, error) {
 	if !s.form.Typha {
 		return nil, nil
@@ -62,12 +62,12 @@ func (s *settings) typhaDeployment() (*appsv1.Deployment, error) {
 		},
 		Spec: s.typhaPod(image),
 	})
-	// The horizontal scaler decides how many there are, from the first on.
+	// The horizontal scaler sets the replicas, from the first on.
 	result.Spec.Replicas = nil
 	result.Annotations = map[string]string{resourcesv1alpha1.PreserveReplicas: "true"}
 	maps.Copy(result.Annotations, s.scaledResources())
-	// All new ones may come before the old ones go, so that nodes move once. Where there is no node left to come to, one has to go:
-	// its port is taken.
+	// All new pods may start before the old ones terminate, so that nodes reconnect once. Where no other node has room, one must terminate first: its
+	// port is in use.
 	result.Spec.Strategy = appsv1.DeploymentStrategy{
 		Type: appsv1.RollingUpdateDeploymentStrategyType,
 		RollingUpdate: &appsv1.RollingUpdateDeployment{
@@ -77,7 +77,7 @@ func (s *settings) typhaDeployment() (*appsv1.Deployment, error) {
 	return result, nil
 }
 
-// typhaPod is on the network of its node: there are no pods' networks before nodes have heard from Typha.
+// typhaPod uses the network of its node: pods have no network before nodes have received data from Typha.
 func (s *settings) typhaPod(image string) corev1.PodSpec {
 	return corev1.PodSpec{
 		ServiceAccountName:            typhaName,
@@ -121,11 +121,11 @@ func (s *settings) typhaEnv() []corev1.EnvVar {
 		{Name: "TYPHA_SHUTDOWNTIMEOUTSECS", Value: strconv.Itoa(typhaFarewell)},
 	}
 	if s.form.typhaIPAM() == calicov1alpha1.IPAMHostLocal {
-		// Blocks of addresses are the ranges of nodes then.
+		// Then the blocks of addresses are the ranges of nodes.
 		env = append(env, corev1.EnvVar{Name: "USE_POD_CIDR", Value: "true"})
 	}
 	if s.form.BPF && !s.kubeProxy {
-		// Nobody routes the kube-apiserver's Service before calico-node does, and calico-node waits for Typha.
+		// Nothing routes the kube-apiserver's Service before calico-node does, and calico-node waits for Typha.
 		env = append(env,
 			corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: s.apiServerHost},
 			corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: "443"},
@@ -143,8 +143,7 @@ func typhaProbe(path string, delay, period int32) *corev1.Probe {
 	}
 }
 
-// spread puts the pods of one revision of an app far from each other as far as there is room: one more than elsewhere is
-// allowed, and a pod that has no better place comes all the same.
+// spread distributes the pods of one revision of an app: the skew may be one, and a pod without a better node is scheduled all the same.
 func spread(app string, topologies ...string) []corev1.TopologySpreadConstraint {
 	constraints := make([]corev1.TopologySpreadConstraint, 0, len(topologies))
 	for _, topology := range topologies {

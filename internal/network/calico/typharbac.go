@@ -2,15 +2,15 @@ package calico
 
 import rbacv1 "k8s.io/api/rbac/v1"
 
-// typhaRules are what Typha may do: see whatever nodes ask it for, and set up what Calico looks for when it starts. Upstream lets it
-// do all that calico-node may, such as to write nodes and to give addresses out.
+// typhaRules are what Typha may do: read what nodes request from it, and set up what Calico requires at its start. Upstream lets it do everything that
+// calico-node may, such as writing nodes and assigning addresses.
 //
-// It has to be allowed to look for kinds that the shoot does not have, too: "forbidden" stops it, "not found" does not.
+// It must be allowed to list kinds that the shoot does not have, too: "forbidden" stops it, "not found" does not.
 func typhaRules() []rbacv1.PolicyRule {
 	readVerbs := []string{"get", "list", "watch"}
 	return []rbacv1.PolicyRule{
 		policyRule("", []string{"namespaces", "nodes", "pods", "serviceaccounts", "services"}, readVerbs),
-		// Of its own Service, to find how many of its kind there are.
+		// The EndpointSlices of its own Service, to count its replicas.
 		policyRule("", []string{"endpoints"}, []string{"get"}),
 		policyRule("discovery.k8s.io", []string{"endpointslices"}, readVerbs),
 		policyRule("networking.k8s.io", []string{"networkpolicies"}, readVerbs),
@@ -23,7 +23,7 @@ func typhaRules() []rbacv1.PolicyRule {
 			"ipreservations", "networkpolicies", "networksets", "stagedglobalnetworkpolicies",
 			"stagedkubernetesnetworkpolicies", "stagednetworkpolicies", "tiers",
 		}, readVerbs),
-		// Until a calico-node has noted Calico's version Typha looks whether there is data of Calico v2, and serves nobody before.
+		// Until a calico-node has recorded Calico's version, Typha looks for data of Calico v2, and serves no client before.
 		policyRule(crdGroup, []string{"globalfelixconfigs"}, []string{"get"}),
 		policyRule(crdGroup, []string{"clusterinformations"}, []string{"create", "update"}),
 		policyRule(crdGroup, []string{"tiers"}, []string{"create"}),

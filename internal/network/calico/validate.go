@@ -19,8 +19,8 @@ func decode(shoot *network.Shoot) (*calicov1alpha1.NetworkConfig, error) {
 	return calicov1alpha1.DecodeNetworkConfig(shoot.Network.Spec.ProviderConfig)
 }
 
-// validate refuses what can never be deployed. What merely will not come out as it is written is accepted for the sake of
-// shoots that live, and told in remarks.
+// validate refuses what can never be deployed. Settings without the expected effect are accepted for the sake of existing shoots, and reported in
+// messages.
 func validate(shoot *network.Shoot) field.ErrorList {
 	path := networkingPath().Child("providerConfig")
 	config, err := decode(shoot)
@@ -36,7 +36,7 @@ func validate(shoot *network.Shoot) field.ErrorList {
 	return append(errs, validateRanges(shoot)...)
 }
 
-// validateRanges checks that pods can get addresses of all families that are deployed.
+// validateRanges checks that there is a range of pods for each deployed family.
 func validateRanges(shoot *network.Shoot) field.ErrorList {
 	var errs field.ErrorList
 	pods, err := readRanges(shoot.PodRanges)
@@ -66,7 +66,7 @@ func familiesOf(families []extensionsv1alpha1.IPFamily) []gardencorev1beta1.IPFa
 	return same
 }
 
-// readRanges reads ranges in CIDR notation. Addresses beyond the mask are cut off, since Calico refuses them.
+// readRanges parses ranges in CIDR notation. It masks host bits, which Calico refuses.
 func readRanges(texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// appLabel is what selectors of upstream's workloads go by. Selectors cannot be changed.
+	// appLabel is the label in the selectors of upstream's workloads. Selectors are immutable.
 	appLabel = "k8s-app"
-	// clusterCritical is the priority of what a shoot's network hangs on, but no single node.
+	// clusterCritical is the priority of pods that the shoot's network needs, but no single node.
 	clusterCritical = "system-cluster-critical"
 )
 
-// deployment is one in kube-system, whose pods are selected by their app. Who runs it more than once says so on the result.
+// deployment returns a Deployment in kube-system with one replica, whose pods are selected by their app. Callers change the replicas in the result.
 func deployment(name, app string, pod corev1.PodTemplateSpec) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		TypeMeta: metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
@@ -33,8 +33,7 @@ func deployment(name, app string, pod corev1.PodTemplateSpec) *appsv1.Deployment
 	}
 }
 
-// podLabels are those of a pod that speaks to the kube-apiserver and asks DNS servers for its address. Nothing else passes the
-// policies that Gardener has for kube-system.
+// podLabels are those of a pod that connects to the kube-apiserver and to DNS servers. Gardener's policies for kube-system allow nothing else.
 func podLabels(app string) map[string]string {
 	return map[string]string{
 		appLabel:                    app,
@@ -54,12 +53,12 @@ func unprivileged() *corev1.SecurityContext {
 	}
 }
 
-// runtimeDefault is the filter for system calls that container runtimes bring along.
+// runtimeDefault is the seccomp profile of the container runtime.
 func runtimeDefault() *corev1.SeccompProfile {
 	return &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}
 }
 
-// tolerateEverything is for what must run before a node is ready, or where it is not.
+// tolerateEverything is for pods that must run before a node is ready, or where it is not.
 func tolerateEverything() []corev1.Toleration {
 	return []corev1.Toleration{
 		{Effect: corev1.TaintEffectNoSchedule, Operator: corev1.TolerationOpExists},
@@ -67,7 +66,7 @@ func tolerateEverything() []corev1.Toleration {
 	}
 }
 
-// disruptionBudget lets one pod of an app go at a time, and those that do not work at any time.
+// disruptionBudget allows to evict one pod of an app at a time, and unhealthy pods at any time.
 func disruptionBudget(name, app string) *policyv1.PodDisruptionBudget {
 	labels := map[string]string{appLabel: app}
 	return &policyv1.PodDisruptionBudget{
@@ -81,7 +80,7 @@ func disruptionBudget(name, app string) *policyv1.PodDisruptionBudget {
 	}
 }
 
-// serviceOf leads to the pods of an app.
+// serviceOf returns a Service for the pods of an app.
 func serviceOf(name, app string, port corev1.ServicePort) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},

@@ -1,7 +1,7 @@
-// Package crds holds the custom resource definitions that Calico and Multus store their objects by.
+// Package crds holds the custom resource definitions of Calico and Multus.
 //
-// Calico's are those of an older release than the one that runs (see generate.sh), opened for what newer releases write, and
-// joined by the kinds that came later. It must not know which of them a shoot gets, nor any setting.
+// Calico's are those of an older release than the one that runs (see generate.sh), with schemas opened for the fields of newer releases and with the
+// kinds that were added later. The package must not know which of them a shoot gets, nor any setting.
 package crds
 
 import (
@@ -19,8 +19,8 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Calico returns the definitions of Calico's kinds and of those of Kubernetes that Calico enforces, by name. Each call reads
-// them anew, so that callers may change what they get.
+// Calico returns the definitions of Calico's kinds and of those of Kubernetes that Calico enforces, sorted by name. Each call decodes them again, so
+// that callers may change the result.
 func Calico() ([]client.Object, error) {
 	definitions, err := releasedDefinitions()
 	if err != nil {
@@ -31,14 +31,14 @@ func Calico() ([]client.Object, error) {
 	return asObjects(definitions), nil
 }
 
-// keepObject tells gardener-resource-manager to leave an object that is wanted no more.
+// keepObject lets gardener-resource-manager keep an object that is not rendered any more.
 const keepObject = "resources.gardener.cloud/keep-object"
 
-// Multus returns the definition of the networks that pods are attached to besides Calico's.
+// Multus returns the definition of the networks that pods are attached to in addition to Calico's.
 func Multus() ([]client.Object, error) {
 	definitions := definitionsOf(multusKinds())
 	for _, definition := range definitions {
-		// To take a definition away is to delete what users made by it. They may want Multus again.
+		// Deleting a definition deletes the objects of users. They may enable Multus again.
 		annotations := definition.GetAnnotations()
 		if annotations == nil {
 			annotations = map[string]string{}
@@ -49,7 +49,7 @@ func Multus() ([]client.Object, error) {
 	return asObjects(definitions), nil
 }
 
-// releasedDefinitions reads the definitions that Calico itself published.
+// releasedDefinitions decodes the definitions that Calico itself published.
 func releasedDefinitions() ([]*unstructured.Unstructured, error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {

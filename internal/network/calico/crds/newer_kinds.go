@@ -6,21 +6,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// kind is what the API server has to know of a kind whose schema is left to whoever reads the objects.
+// kind is the definition of a kind whose schema is open.
 type kind struct {
 	group, version, kind, plural string
 	// singular is the kind in lower case where it is empty.
 	singular   string
 	shortNames []string
 	namespaced bool
-	// status says that the status is a resource of its own.
+	// status is true when the status is a subresource.
 	status bool
-	// approved is where Kubernetes approved the kind, which the API server asks of its groups.
+	// approved is the URL of Kubernetes' approval of the kind, which the API server requires for its groups.
 	approved string
 }
 
-// newerKinds are those that Calico reads, or did read until its last release but one, and that the files do not hold. The two
-// that it no longer reads stay: to take a definition away is to delete what users made by it.
+// newerKinds are those that Calico reads, or read until its last release but one, and that the files do not contain. The two that it no longer reads are
+// kept: deleting a definition deletes the objects of users.
 func newerKinds() []kind {
 	const (
 		calico, v1 = "crd.projectcalico.org", "v1"

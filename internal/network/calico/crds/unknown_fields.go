@@ -10,14 +10,14 @@ import (
 // preserveKey is the extension of a schema that keeps the API server from dropping fields which the schema does not name.
 const preserveKey = "x-kubernetes-preserve-unknown-fields"
 
-// kindsWithStatusSubresource lists the plurals whose status became a resource of its own after the release that the files are of: Calico
-// writes it there, and would meet "not found" otherwise.
+// kindsWithStatusSubresource lists the plurals of kinds whose status became a subresource after the release of the files: Calico writes it there, and
+// would get "not found" otherwise.
 func kindsWithStatusSubresource() []string {
 	return []string{"kubecontrollersconfigurations"}
 }
 
-// preserveUnknownFields lets the fields of newer releases through, wherever in an object they are. The API server drops unknown fields level by
-// level, so opening spec alone would lose the new ones of a rule or of a block's attributes.
+// preserveUnknownFields allows the fields of newer releases, wherever in an object they are. The API server drops unknown fields level by level, so
+// opening only spec would lose the new fields of a rule or of a block's attributes.
 func preserveUnknownFields(definition *unstructured.Unstructured) error {
 	versions, found, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	if err != nil {
@@ -53,14 +53,13 @@ func preserveUnknownFields(definition *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(definition.Object, versions, "spec", "versions")
 }
 
-// preserveInRoot opens the schema of a whole object. Its metadata is the API server's own, which allows no extension there.
+// preserveInRoot opens the schema of a whole object, except for its metadata, where the API server allows no extension.
 func preserveInRoot(schema map[string]any) {
 	preserveInSchema(schema)
 	unstructured.RemoveNestedField(schema, "properties", "metadata", preserveKey)
 }
 
-// preserveInSchema opens a schema and all below it. Maps (additionalProperties) name no fields, so there is nothing in themselves to
-// open.
+// preserveInSchema opens a schema and all below it. Maps (additionalProperties) name no fields, so they are not opened themselves.
 func preserveInSchema(schema map[string]any) {
 	entries, isMap := schema["additionalProperties"].(map[string]any)
 	if isMap {
