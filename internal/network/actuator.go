@@ -112,7 +112,7 @@ func readDeployed(ctx context.Context, rec *reconciliation, resources managedres
 	}
 	fromUpstream, err := resources.FromUpstream(ctx, resourceShoot(rec.Object.Spec.Type))
 	if err != nil {
-		return Deployed{}, fmt.Errorf("looking who deployed what is deployed: %w", err)
+		return Deployed{}, fmt.Errorf("finding out which extension deployed the plugin: %w", err)
 	}
 	if recorded := stateOf(rec.Object); len(recorded.Form) > 0 && !fromUpstream {
 		return Deployed{Form: recorded.Form}, nil

@@ -25,7 +25,7 @@ func incompatibilities(shoot *Shoot, capabilities Capabilities) field.ErrorList 
 		problems = append(problems, field.Forbidden(families, shoot.Infrastructure.IPv6UnsupportedMessage()))
 	case wantsIPv6 && !capabilities.IPv6:
 		problems = append(problems, field.Forbidden(families, fmt.Sprintf(
-			"network type %q, as it is configured, knows no IPv6: leave it out", shoot.Network.Spec.Type)))
+			"network type %q, as it is configured, does not support IPv6: leave it out", shoot.Network.Spec.Type)))
 	case len(shoot.Families) > 1 && !capabilities.DualStack:
 		problems = append(problems, field.Forbidden(families, fmt.Sprintf(
 			"network type %q, as it is configured, serves one family only: choose one", shoot.Network.Spec.Type)))

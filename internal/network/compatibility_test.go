@@ -21,36 +21,36 @@ func TestIncompatibilities(t *testing.T) {
 		can            Capabilities
 		want           []string
 	}{
-		"an ordinary shoot asks for little":       {},
-		"who can everything may be asked for all": {families: both, noKubeProxy: true, can: all},
-		"nobody routes Services, nor ever will": {
+		"a default shoot":                {},
+		"a plugin with all capabilities": {families: both, noKubeProxy: true, can: all},
+		"Services are not routed and cannot be": {
 			noKubeProxy: true, can: Capabilities{IPv6: true, DualStack: true},
 			want: []string{`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "barn" cannot: ` +
 				`leave kube-proxy enabled`},
 		},
-		"nobody routes Services, but somebody could": {
+		"Services are not routed but could be": {
 			noKubeProxy: true, can: Capabilities{ServiceRouting: "set spec.networking.providerConfig.doors to 4"},
 			want: []string{`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "barn" does only when it is told to: ` +
 				`set spec.networking.providerConfig.doors to 4, or leave kube-proxy enabled`},
 		},
-		"the infrastructure knows no IPv6": {
+		"the infrastructure does not support IPv6": {
 			families: both, infrastructure: "azure", can: all,
 			want: []string{`spec.networking.ipFamilies: Forbidden: pods cannot have addresses of IPv6 on infrastructure "azure": leave IPv6 out`},
 		},
-		"the plugin knows no IPv6": {
+		"the plugin does not support IPv6": {
 			families: six, can: Capabilities{DualStack: true},
-			want: []string{`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, knows no IPv6: leave it out`},
+			want: []string{`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, does not support IPv6: leave it out`},
 		},
 		"the plugin serves one family": {
 			families: both, can: Capabilities{IPv6: true},
 			want: []string{`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, serves one family only: choose one`},
 		},
-		"one family of IPv6 is not two": {families: six, can: Capabilities{IPv6: true}},
-		"all troubles are told at once": {
+		"IPv6 alone is one family": {families: six, can: Capabilities{IPv6: true}},
+		"all problems are reported at once": {
 			families: both, noKubeProxy: true,
 			want: []string{
 				`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "barn" cannot: leave kube-proxy enabled`,
-				`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, knows no IPv6: leave it out`,
+				`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, does not support IPv6: leave it out`,
 			},
 		},
 	} {

@@ -87,7 +87,7 @@ func (w Workload) rolloutPending(ctx context.Context, shoot client.Reader) (wait
 		}
 		return deploymentPending(deployment), nil
 	default:
-		return "", fmt.Errorf("nobody can look at workloads of kind %q", w.Kind)
+		return "", fmt.Errorf("unsupported kind of workload %q", w.Kind)
 	}
 }
 
@@ -113,7 +113,7 @@ func daemonSetPending(ctx context.Context, shoot client.Reader, daemonSet *appsv
 	status := daemonSet.Status
 	switch {
 	case status.ObservedGeneration < daemonSet.Generation:
-		return fmt.Sprintf("nobody has looked at DaemonSet %s/%s yet", daemonSet.Namespace, daemonSet.Name), nil
+		return fmt.Sprintf("DaemonSet %s/%s is not observed yet", daemonSet.Namespace, daemonSet.Name), nil
 	case status.UpdatedNumberScheduled >= status.DesiredNumberScheduled && status.NumberUnavailable == 0:
 		return "", nil
 	}

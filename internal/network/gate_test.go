@@ -110,7 +110,7 @@ func TestGate_DaemonSet(t *testing.T) {
 	name := s.namespace + "/barn"
 	assert.Equal(t, "DaemonSet "+name+" is not there", s.waitingFor(gate))
 	daemonSet := s.createDaemonSet()
-	assert.Equal(t, "nobody has looked at DaemonSet "+name+" yet", s.waitingFor(gate))
+	assert.Equal(t, "DaemonSet "+name+" is not observed yet", s.waitingFor(gate))
 	s.setCounts(daemonSet, 0, 0, 0)
 	assert.Empty(t, s.waitingFor(gate), "without nodes it runs wherever it should")
 
@@ -210,7 +210,7 @@ func TestGate_Routes(t *testing.T) {
 func TestGate_UnknownKind(t *testing.T) {
 	s := newShootCluster(t)
 	_, err := Gate{Workloads: []Workload{{Kind: "StatefulSet", Namespace: s.namespace, Name: "barn"}}}.inShoot(t.Context(), s)
-	assert.EqualError(t, err, `nobody can look at workloads of kind "StatefulSet"`)
+	assert.EqualError(t, err, `unsupported kind of workload "StatefulSet"`)
 }
 
 // staleReader is an API server whose memory is old: it has not heard of what was written last.

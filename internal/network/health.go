@@ -47,7 +47,7 @@ func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alp
 		findings[systemComponentsHealthy] = contract.Finding{Healthy: true, Message: "The shoot is hibernated, nothing has to run."}
 	case stage != nil && findings[systemComponentsHealthy].Healthy:
 		findings[systemComponentsHealthy] = contract.Finding{
-			Healthy: true, Message: fmt.Sprintf("The network is well, and being changed: %s.", stage.Name),
+			Healthy: true, Message: fmt.Sprintf("The network is healthy and being changed: %s.", stage.Name),
 		}
 	}
 	return findings, nil

@@ -49,26 +49,26 @@ func TestCheckHealth(t *testing.T) {
 		healthy map[gardencorev1beta1.ConditionType]bool
 		message map[gardencorev1beta1.ConditionType]string
 	}{
-		"everything is well": {
+		"everything is healthy": {
 			found: twoResources{shoot: healthy, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
 		},
 		"pods in the shoot are down": {
 			found: twoResources{shoot: unhealthy, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: `ManagedResource "sick" is not healthy: too few pods.`},
 		},
-		"nobody watches": {
+		"monitoring is unhealthy": {
 			found: twoResources{shoot: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true},
 			message: map[gardencorev1beta1.ConditionType]string{observability: `ManagedResource "extension-networking-barn-seed" does not exist.`},
 		},
-		"the shoot sleeps": {
+		"the shoot is hibernated": {
 			found: twoResources{shoot: hibernated, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: "The shoot is hibernated, nothing has to run."},
 		},
-		"nodes are to catch up": {
+		"nodes have not reached the stage": {
 			found: twoResources{shoot: healthy, seed: healthy}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
-			message: map[gardencorev1beta1.ConditionType]string{system: "The network is well, and being changed: painting doors."},
+			message: map[gardencorev1beta1.ConditionType]string{system: "The network is healthy and being changed: painting doors."},
 		},
-		"nodes are to catch up, and pods are down": {
+		"nodes have not reached the stage, and pods are down": {
 			found: twoResources{shoot: unhealthy, seed: healthy}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
 			message: map[gardencorev1beta1.ConditionType]string{system: `ManagedResource "sick" is not healthy: too few pods.`},
 		},

@@ -34,14 +34,14 @@ func TestCurrentFamilies(t *testing.T) {
 		constraints []gardencorev1beta1.Condition
 		want        families
 	}{
-		"a shoot that says nothing has IPv4":                     {want: families{ipv4}},
-		"nothing is being changed":                               {wanted: families{ipv4, ipv6}, want: families{ipv4, ipv6}},
-		"the order is the shoot's":                               {wanted: families{ipv6, ipv4}, want: families{ipv6, ipv4}},
-		"one family is one family":                               {wanted: families{ipv6}, want: families{ipv6}},
-		"nodes are not ready for the second":                     {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionFalse), want: families{ipv4}},
-		"nobody can tell whether they are":                       {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionUnknown), want: families{ipv4}},
-		"nobody can tell yet":                                    {wanted: families{ipv6, ipv4}, constraints: constraint(nodes, gardencorev1beta1.ConditionProgressing), want: families{ipv6}},
-		"nodes are ready":                                        {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionTrue), want: families{ipv4, ipv6}},
+		"IPv4 by default":                    {want: families{ipv4}},
+		"nothing is being changed":           {wanted: families{ipv4, ipv6}, want: families{ipv4, ipv6}},
+		"the order of the shoot's spec":      {wanted: families{ipv6, ipv4}, want: families{ipv6, ipv4}},
+		"one family":                         {wanted: families{ipv6}, want: families{ipv6}},
+		"nodes are not ready for the second": {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionFalse), want: families{ipv4}},
+		"readiness is unknown":               {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionUnknown), want: families{ipv4}},
+		"readiness is progressing":           {wanted: families{ipv6, ipv4}, constraints: constraint(nodes, gardencorev1beta1.ConditionProgressing), want: families{ipv6}},
+		"nodes are ready":                    {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionTrue), want: families{ipv4, ipv6}},
 		"a shoot goes back to one, which nodes may be ready for": {wanted: families{ipv4}, constraints: constraint(nodes, gardencorev1beta1.ConditionFalse), want: families{ipv4}},
 		"DNS is another matter": {
 			wanted: families{ipv4, ipv6}, constraints: constraint(gardencorev1beta1.ShootDNSServiceMigrationReady, gardencorev1beta1.ConditionFalse), want: families{ipv4, ipv6},
@@ -62,13 +62,13 @@ func TestRangesOf(t *testing.T) {
 		status                *gardencorev1beta1.NetworkingStatus
 		pods, services, nodes list
 	}{
-		"nobody says anything": {object: &extensionsv1alpha1.Network{}},
-		"the Network alone":    {object: one, pods: list{"100.96.0.0/11"}, services: list{"100.64.0.0/13"}},
+		"no ranges":         {object: &extensionsv1alpha1.Network{}},
+		"the Network alone": {object: one, pods: list{"100.96.0.0/11"}, services: list{"100.64.0.0/13"}},
 		"the shoot's spec": {
 			object: one, spec: &gardencorev1beta1.Networking{Pods: new("10.0.0.0/16"), Services: new(""), Nodes: new("10.250.0.0/16")},
 			pods: list{"10.0.0.0/16"}, services: list{"100.64.0.0/13"}, nodes: list{"10.250.0.0/16"},
 		},
-		"the shoot's status, where it says something": {
+		"the shoot's status takes precedence": {
 			object: one, spec: &gardencorev1beta1.Networking{Pods: new("10.0.0.0/16"), Nodes: new("10.250.0.0/16")},
 			status: &gardencorev1beta1.NetworkingStatus{Pods: list{"10.0.0.0/16", "2001:db8::/56"}, Nodes: list{"10.251.0.0/16"}},
 			pods:   list{"10.0.0.0/16", "2001:db8::/56"}, services: list{"100.64.0.0/13"}, nodes: list{"10.251.0.0/16"},
@@ -93,11 +93,11 @@ func TestReadAPIServer_Host(t *testing.T) {
 		addresses map[string]string
 		want      string
 	}{
-		"nobody knows it yet":               {},
+		"unknown":                           {},
 		"the name that users know":          {addresses: map[string]string{"internal": "https://api.internal.example.org", "external": "https://api.example.org:443"}, want: "api.example.org"},
 		"without a domain of the user's":    {addresses: map[string]string{"internal": "https://api.internal.example.org", "unmanaged": "https://1.2.3.4"}, want: "api.internal.example.org"},
 		"an address of IPv6":                {addresses: map[string]string{"external": "https://[2001:db8::1]:443"}, want: "2001:db8::1"},
-		"what is no URL is as good as none": {addresses: map[string]string{"external": "https://%zz", "internal": "https://api.internal.example.org"}, want: "api.internal.example.org"},
+		"an invalid URL is ignored":         {addresses: map[string]string{"external": "https://%zz", "internal": "https://api.internal.example.org"}, want: "api.internal.example.org"},
 		"other addresses are not for nodes": {addresses: map[string]string{"service-account-issuer": "https://issuer.example.org"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -152,10 +152,10 @@ func TestKubeProxyOf(t *testing.T) {
 		config *gardencorev1beta1.KubeProxyConfig
 		want   KubeProxy
 	}{
-		"it is there unless somebody objects": {want: KubeProxy{Enabled: true, Mode: iptables}},
-		"so it is with an empty block":        {config: &gardencorev1beta1.KubeProxyConfig{}, want: KubeProxy{Enabled: true, Mode: iptables}},
-		"it works as users want":              {config: &gardencorev1beta1.KubeProxyConfig{Enabled: new(true), Mode: &nftables}, want: KubeProxy{Enabled: true, Mode: nftables}},
-		"somebody objects":                    {config: &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}, want: KubeProxy{Mode: iptables}},
+		"enabled by default":        {want: KubeProxy{Enabled: true, Mode: iptables}},
+		"enabled by an empty block": {config: &gardencorev1beta1.KubeProxyConfig{}, want: KubeProxy{Enabled: true, Mode: iptables}},
+		"enabled with a mode":       {config: &gardencorev1beta1.KubeProxyConfig{Enabled: new(true), Mode: &nftables}, want: KubeProxy{Enabled: true, Mode: nftables}},
+		"disabled":                  {config: &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}, want: KubeProxy{Mode: iptables}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			shoot := &gardencorev1beta1.Shoot{}

@@ -92,7 +92,7 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 		}
 		d.shoot.Deployed = Deployed{Form: form, RolledOut: true}
 	}
-	return fmt.Errorf("the network plugin did not arrive at the wanted form within %d stages", maxStages)
+	return fmt.Errorf("the network plugin did not reach the wanted form within %d stages", maxStages)
 }
 
 // nextStage returns the driver's next stage where something is deployed and there are nodes.
@@ -227,7 +227,7 @@ func (d *deployment) setStatus() error {
 	d.rec.Messages = append(d.rec.Messages, d.wanted.Messages...)
 	d.rec.Messages = append(d.rec.Messages, d.failed...)
 	if d.routesNotChecked {
-		d.rec.Messages = append(d.rec.Messages, "routes to pods were not waited for: nodes tell of them only on some infrastructures, "+
+		d.rec.Messages = append(d.rec.Messages, "routes to pods were not waited for: nodes report them only on some infrastructures, "+
 			"and where the shoot's kube-apiserver serves MutatingAdmissionPolicies, from Kubernetes 1.36 on")
 	}
 	if d.waiting != "" {

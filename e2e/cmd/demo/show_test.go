@@ -76,7 +76,7 @@ func TestConditionLines(t *testing.T) {
 	assert.Equal(t, []string{"network/demo       A                              True         Fine."}, lines)
 	_, healthy = conditionLines("network/demo", []gardencorev1beta1.Condition{well, {Type: "B", Status: gardencorev1beta1.ConditionProgressing}})
 	assert.False(t, healthy)
-	changing := gardencorev1beta1.Condition{Type: "A", Status: gardencorev1beta1.ConditionTrue, Message: "The network is well, and being changed: so."}
+	changing := gardencorev1beta1.Condition{Type: "A", Status: gardencorev1beta1.ConditionTrue, Message: "The network is healthy and being changed: so."}
 	_, healthy = conditionLines("network/demo", []gardencorev1beta1.Condition{changing})
 	assert.False(t, healthy, "the change is over, and nobody has looked since")
 	_, healthy = conditionLines("network/demo", nil)

@@ -27,10 +27,10 @@ func (s *settings) routingMessages(deployed *form) []string {
 	if deployed != nil && deployed.IPAM == calicov1alpha1.IPAMHostLocal && calicoIPAM {
 		messages = append(messages,
 			"pods change over to calico-ipam node by node: while a node does, no pod starts anywhere for some seconds, and two pods that get the "+
-				"same address meanwhile, which is unlikely, have to be made anew")
+				"same address meanwhile, which is unlikely, must be recreated")
 	}
 	if s.nodeLocalDNS && s.config.SnatToUpstreamDNS.Enabled {
-		messages = append(messages, "network policies do not apply to what pods ask of NodeLocalDNS: with snatToUpstreamDNS Calico's rules come last, "+
+		messages = append(messages, "network policies do not apply to requests of pods to NodeLocalDNS: with snatToUpstreamDNS Calico's rules come last, "+
 			"behind those that let such packets through; set snatToUpstreamDNS.enabled to false if pods reach the DNS servers of their nodes without it")
 	}
 	return messages
@@ -47,7 +47,7 @@ func (s *settings) fieldMessages(given *calicov1alpha1.NetworkConfig) []string {
 		messages = append(messages, "autoScaling.resources has no effect: with mode cluster-proportional requests follow the number of nodes")
 	}
 	if s.config.BirdExporter.Enabled && s.form.Backend != backendBird {
-		messages = append(messages, fmt.Sprintf("birdExporter has nothing to tell: backend is %s", s.form.Backend))
+		messages = append(messages, fmt.Sprintf("birdExporter has no effect: backend is %s", s.form.Backend))
 	}
 	if *s.config.Multus.InstallCNIPlugins && !s.config.Multus.Enabled {
 		messages = append(messages, "multus.installCNIPlugins has no effect: multus.enabled is false")
@@ -63,7 +63,7 @@ func (s *settings) lacksRoutes() bool {
 // noRoutesMessage reports that packets between nodes may not arrive, and the remedy.
 func (s *settings) noRoutesMessage() string {
 	if !s.infrastructure.CloudRoutes {
-		return fmt.Sprintf("nobody makes routes to pods of other nodes: infrastructure %q has none, and backend is none; "+
+		return fmt.Sprintf("nothing programs routes to pods of other nodes: infrastructure %q has none, and backend is none; "+
 			"set overlay.enabled to true, or, if all nodes are in one subnet, overlay.createPodRoutes", s.infrastructure.Type)
 	}
 	return "routes to pods of other nodes are left to whoever made the network (backend is none), and the cloud is told to make them only where overlay.enabled is false"

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// requireAcceptedByAPIServer has an API server judge every object of the shoot, without making any but definitions of kinds, and
-// whatever is of those kinds. Objects of kinds that nobody defines are left out.
+// requireAcceptedByAPIServer lets an API server validate every object of the shoot by a dry run. It creates only definitions of kinds and the objects of
+// these kinds. Objects of undefined kinds are skipped.
 func (s *Harness) requireAcceptedByAPIServer(configuration Configuration) {
 	s.t.Helper()
 	record := s.Manager.Shoot()

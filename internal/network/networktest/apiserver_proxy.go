@@ -15,8 +15,8 @@ import (
 // kubeSystem is where the system components of a shoot are.
 const kubeSystem = "kube-system"
 
-// apiServerProxy makes a part of an API server look like a shoot's: one namespace stands for kube-system, and only nodes with the
-// namespace's label are there.
+// apiServerProxy presents a part of an API server as a shoot's: one namespace is served as kube-system, and only nodes with the namespace's label are
+// listed.
 type apiServerProxy struct {
 	server    *httptest.Server
 	namespace string
@@ -42,7 +42,7 @@ func newAPIServerProxy(config *rest.Config, namespace string) (*apiServerProxy, 
 			g.redirect(request.Out)
 			request.SetURL(target)
 		},
-		// Whoever has gone away in the meantime is of no interest.
+		// An error means that the client has disconnected.
 		ErrorHandler: func(writer http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(writer, err.Error(), http.StatusBadGateway)
 		},
@@ -74,14 +74,14 @@ func (g *apiServerProxy) accept() bool {
 	return !g.closed
 }
 
-// requests returns how often somebody has asked for anything.
+// requests returns the number of requests.
 func (g *apiServerProxy) requests() int {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	return g.requestCount
 }
 
-// setClosed makes nobody answer, or somebody again.
+// setClosed makes the API server unreachable, or reachable again.
 func (g *apiServerProxy) setClosed(closed bool) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

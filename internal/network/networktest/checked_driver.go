@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// checkedDriver is a driver that is asked everything twice, and complained about when it is not pure, or breaks its word.
+// checkedDriver calls each method of a driver twice, and records violations when it is not pure or breaks its contract.
 type checkedDriver struct {
 	driver network.Driver
 
@@ -35,14 +35,14 @@ func (d *checkedDriver) violatef(format string, args ...any) {
 	}
 }
 
-// Violations returns what the driver has done wrong so far.
+// Violations returns the violations so far.
 func (d *checkedDriver) Violations() []string {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return slices.Clone(d.violations)
 }
 
-// callTwice asks twice, and holds the answers and the inputs against each other.
+// callTwice calls twice, and compares the results and the inputs.
 func callTwice[T any](d *checkedDriver, method string, inputs func() []byte, call func() (T, error)) (T, error) {
 	before := inputs()
 	result, err := call()
@@ -94,7 +94,7 @@ func (d *checkedDriver) Transition(shoot *network.Shoot, wanted *network.Renderi
 	return stage, nil
 }
 
-// encodeShoot is what can be written of a shoot.
+// encodeShoot returns the part of a shoot that can be encoded.
 func encodeShoot(shoot *network.Shoot) []byte {
 	return encodeJSON(struct {
 		network.Shoot
@@ -102,7 +102,7 @@ func encodeShoot(shoot *network.Shoot) []byte {
 	}{Shoot: *shoot})
 }
 
-// inspect looks at one rendering.
+// inspect checks one rendering.
 func (d *checkedDriver) inspect(method string, rendering *network.Rendering) {
 	var form any
 	encoded := encodeJSON(rendering.Form)
@@ -132,7 +132,7 @@ func asSecret(object client.Object) (*corev1.Secret, bool) {
 	return secret, ok
 }
 
-// encodeJSON returns things as JSON. What cannot be written is different each time.
+// encodeJSON returns values as JSON. A value that cannot be encoded gives a different text each time.
 func encodeJSON(things ...any) []byte {
 	var all [][]byte
 	for _, thing := range things {
@@ -145,7 +145,7 @@ func encodeJSON(things ...any) []byte {
 	return bytes.Join(all, []byte("\n"))
 }
 
-// difference shows where two texts begin to differ.
+// difference returns where two texts begin to differ.
 func difference(one, other []byte) string {
 	const before, shown = 60, 120
 	at := 0

@@ -25,7 +25,7 @@ func resourceShoot(networkType string) string {
 
 func resourceSeed(networkType string) string { return "extension-networking-" + networkType + "-seed" }
 
-// annotationHibernated says on the ManagedResource of a shoot that it sleeps.
+// annotationHibernated on the ManagedResource of a shoot records that it is hibernated.
 const annotationHibernated = "network.trellis.garden/asleep"
 
 // networkState is what status.state says.
@@ -55,7 +55,7 @@ func readState(object *extensionsv1alpha1.Network) (networkState, error) {
 	return state, nil
 }
 
-// content is everything that is deployed, in words that are the same in all namespaces.
+// content is everything that is deployed, without the name of the namespace.
 type content struct {
 	// Shoot and Seed are manifests by file.
 	Shoot, Seed map[string]string
@@ -69,14 +69,14 @@ type content struct {
 	InShoot, InSeed []string
 }
 
-// inspector holds what is in one namespace and its shoot against what must be there.
+// inspector compares what is in one namespace and its shoot with what must be there.
 type inspector struct {
 	client      client.Client
 	networkType string
 	namespace   string
 	manager     *contracttest.ResourceManager
 	shoot       *shoot
-	// given are the Secrets that were there before.
+	// given are the Secrets that existed before.
 	given []string
 }
 
@@ -190,7 +190,7 @@ func checkManagedResource(resource *resourcesv1alpha1.ManagedResource, ofSeed bo
 	return violations
 }
 
-// checkGone returns what is left when the Network is gone and nobody has collected anything.
+// checkGone returns what is left when the Network is gone, before any garbage collection.
 func (i *inspector) checkGone(ctx context.Context) []string {
 	violations := i.manager.Violations()
 	for _, key := range slices.Concat(keys(i.manager.Seed()), keys(i.manager.Shoot())) {
@@ -199,7 +199,7 @@ func (i *inspector) checkGone(ctx context.Context) []string {
 	return append(violations, i.leftovers(ctx)...)
 }
 
-// leftovers returns the ManagedResources and Secrets that are there and should not.
+// leftovers returns the ManagedResources and Secrets that should not exist.
 func (i *inspector) leftovers(ctx context.Context) []string {
 	resources, secrets, err := i.list(ctx)
 	if err != nil {
@@ -228,7 +228,7 @@ func (i *inspector) list(ctx context.Context) ([]resourcesv1alpha1.ManagedResour
 	return resources.Items, secrets.Items, nil
 }
 
-// differences returns what is not as it is in what is wanted, as sentences.
+// differences returns the differences from what is wanted, as sentences.
 func (c *content) differences(wanted *content) []string {
 	violations := slices.Concat(
 		differingFiles("in the shoot", c.Shoot, wanted.Shoot), differingFiles("in the seed", c.Seed, wanted.Seed),

@@ -16,11 +16,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// inspectTimeout bounds what the world does without a context.
+// inspectTimeout bounds calls of the environment that have no context.
 const inspectTimeout = time.Minute
 
-// environment is one shoot with its namespace in a seed, where nodes catch up at once. Where it is lost with its seed, it becomes
-// another configuration in the next one: what comes after that goes through all stages of the change.
+// environment is one shoot with its namespace in a seed, whose nodes roll out at once. When the seed is lost, the shoot gets another configuration in
+// the next one, so that all stages of the change follow.
 type environment struct {
 	server   *contracttest.APIServer
 	subject  Subject
@@ -72,8 +72,8 @@ func (env *environment) Program(mgr manager.Manager, _ contracttest.Transport) e
 // OnWrite implements contracttest.WriteObserver.
 func (env *environment) OnWrite(call contracttest.Call) { env.inspector.manager.OnWrite(call) }
 
-// LoseSeed implements contracttest.SeedLossEnvironment: the other resource manager knows nothing of what the one before has made, and the user
-// has another configuration in mind.
+// LoseSeed implements contracttest.SeedLossEnvironment: the other resource manager does not know the objects of the previous one, and the user has
+// changed the configuration.
 func (env *environment) LoseSeed(ctx context.Context) error {
 	lost := env.inspector
 	resources, secrets, err := lost.list(ctx)
@@ -128,7 +128,7 @@ func (env *environment) Inspect(ready bool) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), inspectTimeout)
 	defer cancel()
 	violations := env.driver.Violations()
-	// The next time that somebody asks for the object is in the other seed.
+	// The next reconciliation is in the other seed.
 	if configured, err := env.fixture.shoot(env.subject.configuration(env.change.To)); err == nil {
 		env.object.Spec = env.fixture.network(configured).Spec
 	}
@@ -154,7 +154,7 @@ func (env *environment) Close() error {
 	return nil
 }
 
-// baseline is what shoots consist of before and after they have moved, as it was in the first run, in which nothing went wrong.
+// baseline is the content of shoots before and after they have moved, as in the first run, which had no failures.
 type baseline struct {
 	mutex    sync.Mutex
 	contents map[bool]*content

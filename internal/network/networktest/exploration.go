@@ -17,22 +17,21 @@ import (
 const (
 	// CasesVariable is the environment variable that selects cases of the exploration by a part of their names.
 	CasesVariable = "TRELLIS_CASES"
-	// EveryCaseVariable is the environment variable that, when set, makes a case of each call and each thing that can happen to
-	// it. That takes five times as long.
+	// EveryCaseVariable is the environment variable that, when set, makes a case of each combination of call and failure. That takes five times as long.
 	EveryCaseVariable = "TRELLIS_EVERY_CASE"
 	// ReportVariable is the environment variable that names a file to which the numbers of the exploration are appended.
 	ReportVariable = "TRELLIS_REPORT"
 )
 
 const (
-	// progressWrite is the call by which a pass tells how far it is. How often it comes depends on how long things take.
+	// progressWrite is the call by which a reconciliation reports its progress. The number of these calls depends on timing.
 	progressWrite = "/networks/one/status"
-	// unreachedPercent is how many of the cases may miss their call.
+	// unreachedPercent is the percentage of cases that may not reach their call.
 	unreachedPercent = 2
 )
 
-// RunExploration explores what the options bid, and fails the test for every case that ends wrong. The shoot changes its
-// configuration as given when it moves to another seed. Unless the environment wants every case, it is swift.
+// RunExploration explores the failures that the options select, and fails the test for every case with a wrong result. The shoot changes its
+// configuration as given when it moves to another seed. Nodes roll out at once, unless the environment variable selects every case.
 func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, change Change, options contracttest.Options) {
 	t.Helper()
 	selection := os.Getenv(CasesVariable)
@@ -49,7 +48,7 @@ func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subjec
 	missed := 0
 	for _, c := range report.Unreached {
 		t.Logf("not reached: %s", c)
-		// Where many calls go wrong, one may change the way to the next.
+		// Where many calls fail, one failure may change the path to the next.
 		if c.Fault.All == nil && c.Fault.Call.Path != progressWrite {
 			missed++
 		}
@@ -72,8 +71,7 @@ func publishReport(t *testing.T, numbers string) {
 	require.NoError(t, errors.Join(err, file.Close()))
 }
 
-// Explore lets every write to the API server go wrong in every way, one at a time, and returns what it found: for drivers that
-// are to be rejected.
+// Explore fails every write to the API server in every way, one at a time, and returns what it found: for drivers that must be rejected.
 func Explore(
 	ctx context.Context, server *contracttest.APIServer, subject Subject, change Change, options contracttest.Options,
 ) (*contracttest.Report, error) {
@@ -83,7 +81,7 @@ func Explore(
 		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Network], error) {
 			return &environment{server: server, subject: subject, change: change, baseline: known, driver: &checkedDriver{driver: subject.Driver}}, nil
 		},
-		// There is no cloud to refuse anything.
+		// There is no cloud whose calls could be refused.
 		ErrorResponses: func(contracttest.Call) []contracttest.ErrorResponse { return nil },
 	}, options)
 }

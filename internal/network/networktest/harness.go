@@ -31,9 +31,8 @@ const (
 	finalizer     = "extensions.gardener.cloud/network"
 )
 
-// Harness is a shoot's namespace in a seed, with a gardenlet that asks for operations, a process that fulfils them, a resource
-// manager that acts upon what the process writes before the process goes on, and a shoot whose nodes follow when they are told
-// to. What goes wrong, fails the test.
+// Harness is a shoot's namespace in a seed, with a simulated gardenlet that requests operations, a process with the controller, a resource manager that
+// handles each write before the process continues, and a shoot whose nodes roll out when the test lets them. Errors fail the test.
 type Harness struct {
 	*contracttest.Gardenlet[*extensionsv1alpha1.Network]
 	// Client is an administrator's.
@@ -141,7 +140,7 @@ func (s *Harness) onWrite(call contracttest.Call) {
 	s.forms.applied()
 }
 
-// recordForm takes note of the form that nodes are about to go over to.
+// recordForm records the form that nodes are about to get.
 func (s *Harness) recordForm() {
 	object, err := s.Get(context.Background())
 	if err != nil || !object.DeletionTimestamp.IsZero() {
@@ -152,7 +151,7 @@ func (s *Harness) recordForm() {
 	}
 }
 
-// Writes returns the writes of the process that have taken effect since it was asked last, in order. Checksums are blotted out.
+// Writes returns the successful writes of the process since the last call, in order, with checksums replaced.
 func (s *Harness) Writes() []string {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool { return s.instance == nil || s.instance.IsIdle() }, operationTimeout, time.Millisecond)
@@ -163,7 +162,7 @@ func (s *Harness) Writes() []string {
 	return writes
 }
 
-// Stop ends the process in order.
+// Stop shuts the process down gracefully.
 func (s *Harness) Stop() {
 	if s.instance == nil {
 		return
@@ -172,14 +171,14 @@ func (s *Harness) Stop() {
 	s.instance = nil
 }
 
-// Restart ends the process and starts the next.
+// Restart stops the process and starts the next.
 func (s *Harness) Restart() {
 	s.t.Helper()
 	s.Stop()
 	s.Start()
 }
 
-// configure makes the shoot as gardenlet would, and returns the Network to ask for.
+// configure creates the shoot as gardenlet would, and returns the Network to request.
 func (s *Harness) configure(configuration Configuration, changes ...func(*gardencorev1beta1.Shoot)) *extensionsv1alpha1.Network {
 	s.t.Helper()
 	shoot, err := s.fixture.shoot(configuration, changes...)
@@ -203,7 +202,7 @@ func (s *Harness) configure(configuration Configuration, changes ...func(*garden
 	return s.fixture.network(shoot)
 }
 
-// Create asks for the Network, waits until it is ready, and has the nodes of the shoot catch up.
+// Create requests the Network, waits until it is ready, and lets the nodes of the shoot roll out.
 func (s *Harness) Create(configuration Configuration, changes ...func(*gardencorev1beta1.Shoot)) *extensionsv1alpha1.Network {
 	s.t.Helper()
 	require.NoError(s.t, s.Deploy(s.t.Context(), s.configure(configuration, changes...), v1beta1constants.GardenerOperationReconcile))
@@ -212,7 +211,7 @@ func (s *Harness) Create(configuration Configuration, changes ...func(*gardencor
 	return object
 }
 
-// rollOutAll has all nodes catch up with what is deployed.
+// rollOutAll lets all nodes roll out what is deployed.
 func (s *Harness) rollOutAll() {
 	s.t.Helper()
 	require.NoError(s.t, s.shoot.rollOutAll(s.t.Context()))
@@ -231,14 +230,14 @@ func (s *Harness) RequestReconcile(configuration Configuration, changes ...func(
 	s.BackdateAndRequest(v1beta1constants.GardenerOperationReconcile)
 }
 
-// BackdateAndRequest asks for an operation so that it is told from the one before.
+// BackdateAndRequest requests an operation whose timestamp differs from that of the last one.
 func (s *Harness) BackdateAndRequest(operation string) {
 	s.t.Helper()
 	require.NoError(s.t, s.Backdate(s.t.Context(), time.Minute))
 	require.NoError(s.t, s.Request(s.t.Context(), operation))
 }
 
-// Ready waits until the Network is ready and everything as it must be, whatever it consists of.
+// Ready waits until the Network is ready and the content is valid, whatever the configuration.
 func (s *Harness) Ready() *extensionsv1alpha1.Network {
 	s.t.Helper()
 	object := s.Wait(reconciled)
@@ -254,13 +253,13 @@ func (s *Harness) inspect() {
 	require.Empty(s.t, s.inspector.checkReady(s.t.Context()))
 }
 
-// requireNoViolations demands that there are no complaints about the driver.
+// requireNoViolations fails the test if the driver has violations.
 func (s *Harness) requireNoViolations() {
 	s.t.Helper()
 	require.Empty(s.t, slices.Concat(s.driver.Violations(), s.forms.violations()))
 }
 
-// Wait waits until check finds nothing to object to.
+// Wait waits until check returns no problem.
 func (s *Harness) Wait(check func(*extensionsv1alpha1.Network) error) *extensionsv1alpha1.Network {
 	s.t.Helper()
 	object, err := s.WaitFor(s.timeoutContext(), check)
@@ -290,7 +289,7 @@ func (s *Harness) content() (*content, networkState) {
 	return c, state
 }
 
-// OtherSeed returns a stage for the same shoot in another seed.
+// OtherSeed returns a harness for the same shoot in another seed.
 func (s *Harness) OtherSeed() *Harness {
 	s.t.Helper()
 	return newHarnessForShoot(s.t, s.server, s.subject, s.shoot, s.Manager.Shoot(), s.forms)

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// newShoots knows what new shoots of a subject's configurations consist of. It finds out by making one when it is asked first.
+// newShoots caches the content of new shoots of a subject's configurations. It creates a shoot at the first call.
 type newShoots struct {
 	server  *contracttest.APIServer
 	subject Subject
