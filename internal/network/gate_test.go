@@ -86,7 +86,7 @@ func (s *shootCluster) createPod(node, generation string, ready corev1.Condition
 	require.NoError(s.t, s.Status().Update(s.t.Context(), pod))
 }
 
-// pagedReader answers lists two at a time, as the API server does where there are more than a page of them.
+// pagedReader returns lists two at a time, as the API server does with lists of more than a page.
 type pagedReader struct {
 	client.Reader
 	lists int
@@ -213,7 +213,7 @@ func TestGate_UnknownKind(t *testing.T) {
 	assert.EqualError(t, err, `unsupported kind of workload "StatefulSet"`)
 }
 
-// staleReader is an API server whose memory is old: it has not heard of what was written last.
+// staleReader is an API server with a stale cache: it does not return the last writes.
 type staleReader struct {
 	client.Reader
 	stale *resourcesv1alpha1.ManagedResource

@@ -75,7 +75,7 @@ func (t *transitionRecord) add(deployed network.Deployed) {
 	t.deployed = append(t.deployed, deployed)
 }
 
-// takeAll returns what came since it was asked last.
+// takeAll returns what was added since the last call.
 func (t *transitionRecord) takeAll() []network.Deployed {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -91,7 +91,7 @@ func exampleConfigMap(namespace, name string) *corev1.ConfigMap {
 	}
 }
 
-// seed is a namespace with a shoot in it, for which a process brings networks into being.
+// seed is a namespace with a shoot in it, and a process that reconciles its Networks.
 type seed struct {
 	client.Client
 	t         *testing.T
@@ -158,7 +158,7 @@ func (s *seed) start(drivers map[string]network.Driver) {
 	s.t.Cleanup(func() { assert.NoError(s.t, instance.Stop()) })
 }
 
-// testNetwork is a Network, and somebody who asks for it.
+// testNetwork is a Network, and a client that requests it.
 type testNetwork struct {
 	*contracttest.Gardenlet[*extensionsv1alpha1.Network]
 	seed *seed
@@ -193,7 +193,7 @@ func (a *testNetwork) reconcileAgain() *extensionsv1alpha1.Network {
 	return a.waitReady()
 }
 
-// waitFailed waits until an error is told.
+// waitFailed waits until an error is reported.
 func (a *testNetwork) waitFailed() *gardencorev1beta1.LastError {
 	a.seed.t.Helper()
 	object, err := a.WaitFor(a.seed.t.Context(), func(object *extensionsv1alpha1.Network) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/network/networktest"
 )
 
-// lossyFormDriver keeps a part of its form to itself: what it reads back is not what it wrote.
+// lossyFormDriver decodes less of its form than it encoded.
 type lossyFormDriver struct{ exampleNet }
 
 func (s lossyFormDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
@@ -28,7 +28,7 @@ func (s lossyFormDriver) Transition(shoot *network.Shoot, wanted *network.Render
 	return s.exampleNet.Transition(&known, wanted)
 }
 
-// failingRenderDriver accepts all, and then fails.
+// failingRenderDriver validates everything, and fails to render.
 type failingRenderDriver struct{ exampleNet }
 
 func (m failingRenderDriver) Render(shoot *network.Shoot) (*network.Rendering, error) {
@@ -38,7 +38,7 @@ func (m failingRenderDriver) Render(shoot *network.Shoot) (*network.Rendering, e
 	return m.exampleNet.Render(shoot)
 }
 
-// TestViolations shows that it would find out what it is there to find out.
+// TestViolations checks that the suite rejects broken drivers.
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	rendering := func(change func(*network.Shoot, *network.Rendering)) network.Driver {
@@ -140,7 +140,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// alwaysRolledOutDriver takes everything for settled that was deployed once.
+// alwaysRolledOutDriver treats everything that was deployed once as rolled out.
 type alwaysRolledOutDriver struct{ exampleNet }
 
 func (i alwaysRolledOutDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
@@ -149,12 +149,12 @@ func (i alwaysRolledOutDriver) Transition(shoot *network.Shoot, wanted *network.
 	return i.exampleNet.Transition(&known, wanted)
 }
 
-// TestExplore_BrokenDriver shows it of drivers that go wrong only where something else does.
+// TestExplore_BrokenDriver checks the same with drivers that fail only after another failure.
 func TestExplore_BrokenDriver(t *testing.T) {
 	t.Parallel()
 	var renderings atomic.Int32
 	forgetful := exampleNet{render: func(_ *network.Shoot, r *network.Rendering) {
-		// Twice for each pass: it forgets what it did in the one before.
+		// Twice for each reconciliation: it forgets what it did in the last one.
 		r.Shoot[1].SetName(fmt.Sprintf("barn-doors-%d", renderings.Add(1)/2%2))
 	}}
 	report, err := networktest.Explore(t.Context(), apiServer.Get(t), exampleSubject(t, forgetful), networktest.Change{From: "wood", To: "iron, kept"},

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// lifecycle holds the second reconciliation of a configuration to two writes: that of the order, and that of the result.
+// lifecycle allows two writes to the second reconciliation of a configuration: that of the operation annotation, and that of the result.
 func lifecycle(s *Harness, configuration Configuration, fresh *newShoots) {
 	s.Start()
 	s.Create(configuration)
@@ -38,7 +38,7 @@ func lifecycle(s *Harness, configuration Configuration, fresh *newShoots) {
 	s.Delete()
 }
 
-// versions are those of the ManagedResources and the Secrets that they refer to.
+// versions are the resource versions of the ManagedResources and of the Secrets that they refer to.
 func (s *Harness) versions() map[string]string {
 	s.t.Helper()
 	resources, secrets, err := s.inspector.list(s.t.Context())
@@ -53,7 +53,7 @@ func (s *Harness) versions() map[string]string {
 	return versions
 }
 
-// newChangeRun makes a shoot and a way from one configuration to another.
+// newChangeRun creates a shoot to change from one configuration to another.
 func newChangeRun(s *Harness, change Change, fresh *newShoots) *changeRun {
 	s.t.Helper()
 	s.Start()
@@ -61,7 +61,7 @@ func newChangeRun(s *Harness, change Change, fresh *newShoots) *changeRun {
 	return &changeRun{Harness: s, Change: change, fresh: fresh}
 }
 
-// runChange goes all the way. What is refused is taken back.
+// runChange makes the whole change. A refused change is reverted.
 func runChange(s *Harness, change Change, fresh *newShoots) {
 	s.t.Helper()
 	c := newChangeRun(s, change, fresh)
@@ -72,7 +72,7 @@ func runChange(s *Harness, change Change, fresh *newShoots) {
 	c.complete()
 }
 
-// redirectInEveryStage goes as far as each stage, and what comes after the last, and changes its mind there.
+// redirectInEveryStage changes the goal in each stage, and after the last.
 func redirectInEveryStage(t T, server *contracttest.APIServer, subject Subject, change Change, fresh *newShoots) {
 	t.Helper()
 	for passed, more := 0, true; more; passed++ {
@@ -87,7 +87,7 @@ func redirectInEveryStage(t T, server *contracttest.APIServer, subject Subject, 
 	}
 }
 
-// redirectTargets returns where to go from the middle of the way: back, and somewhere else where nothing is particular about that.
+// redirectTargets returns the goals to change to in the middle of a change: the start, and another configuration without a special outcome.
 func (c *changeRun) redirectTargets() []string {
 	targets := []string{c.From}
 	for _, other := range c.subject.Configurations {
@@ -100,7 +100,7 @@ func (c *changeRun) redirectTargets() []string {
 	return targets
 }
 
-// beginAndPassStages goes through so many stages, and into the middle of the next. It reports whether there is one.
+// beginAndPassStages completes so many stages, and stops in the middle of the next. It reports whether there is one.
 func (c *changeRun) beginAndPassStages(stages int) bool {
 	c.t.Helper()
 	require.True(c.t, c.begin())
@@ -112,7 +112,7 @@ func (c *changeRun) beginAndPassStages(stages int) bool {
 	return c.isInStage()
 }
 
-// rollOutPartly has some nodes catch up with the current stage.
+// rollOutPartly lets some nodes roll out the current stage.
 func (c *changeRun) rollOutPartly() {
 	c.t.Helper()
 	_, state := c.content()
@@ -127,8 +127,8 @@ func (c *changeRun) rollOutPartly() {
 	}
 }
 
-// redirect gives the order to become something else, wherever the shoot is on its way. What could not be undone after the whole way
-// may be refused already, and what would stay may have to stay.
+// redirect requests another goal in any stage. What could not be undone after the whole change may be refused already, and what would be kept may have
+// to be kept.
 func (c *changeRun) redirect(target string) {
 	c.t.Helper()
 	undone := Change{From: c.To, To: target}
@@ -150,7 +150,7 @@ func (c *changeRun) redirect(target string) {
 	require.Empty(c.t, differences, "%s, but for a change of mind to %s", c.Change, target)
 }
 
-// passAllStages has the nodes catch up until there is no stage left.
+// passAllStages lets the nodes roll out until no stage is left.
 func (c *changeRun) passAllStages() {
 	c.t.Helper()
 	for range maxStages {
@@ -164,7 +164,7 @@ func (c *changeRun) passAllStages() {
 	require.Fail(c.t, "the change does not arrive", "%s", c.Change)
 }
 
-// inStage makes a shoot on its way, in the first stage of it.
+// inStage creates a shoot in the first stage of a change.
 func inStage(s *Harness, change Change, fresh *newShoots) *changeRun {
 	s.t.Helper()
 	c := newChangeRun(s, change, fresh)
@@ -174,10 +174,10 @@ func inStage(s *Harness, change Change, fresh *newShoots) *changeRun {
 	return c
 }
 
-// deleteInStage deletes what is on its way.
+// deleteInStage deletes a shoot in a stage.
 func deleteInStage(c *changeRun) { c.Delete() }
 
-// migrateInStage moves the shoot to another seed, and arrives there.
+// migrateInStage moves a shoot in a stage to another seed, and completes the change there.
 func migrateInStage(c *changeRun) {
 	before, _ := c.content()
 	c.BackdateAndRequest(v1beta1constants.GardenerOperationMigrate)
@@ -200,7 +200,7 @@ func migrateInStage(c *changeRun) {
 	other.Delete()
 }
 
-// restore asks for a Network that has come from another seed with its state.
+// restore requests a Network that has come from another seed with its state.
 func (s *Harness) restore(configuration Configuration, migrated *extensionsv1alpha1.Network) {
 	s.t.Helper()
 	require.NoError(s.t, s.Deploy(s.t.Context(), s.configure(configuration), v1beta1constants.GardenerOperationWaitForState))
@@ -212,7 +212,7 @@ func (s *Harness) restore(configuration Configuration, migrated *extensionsv1alp
 	assert.Equal(s.t, gardencorev1beta1.LastOperationTypeRestore, restored.Status.LastOperation.Type)
 }
 
-// isMigrated is how gardenlet knows that a migration is over.
+// isMigrated is gardenlet's condition for a completed migration.
 func isMigrated(object *extensionsv1alpha1.Network) error {
 	operation := object.Status.LastOperation
 	if operation != nil && operation.Type == gardencorev1beta1.LastOperationTypeMigrate &&
@@ -222,7 +222,7 @@ func isMigrated(object *extensionsv1alpha1.Network) error {
 	return fmt.Errorf("last operation: %+v", operation)
 }
 
-// hibernateInStage hibernates what is on its way, with the shoot's kube-apiserver gone, and wakes it up.
+// hibernateInStage hibernates a shoot in a stage, without its kube-apiserver, and wakes it up.
 func hibernateInStage(c *changeRun) {
 	c.Stop()
 	c.shoot.setClosed(true)
@@ -259,7 +259,7 @@ func hibernated(enabled bool) func(*gardencorev1beta1.Shoot) {
 	}
 }
 
-// forceDeleteInStage deletes what is on its way by force, with nobody answering and nobody acting.
+// forceDeleteInStage force-deletes a shoot in a stage, while its API server and the resource manager do not respond.
 func forceDeleteInStage(c *changeRun) {
 	c.shoot.setClosed(true)
 	c.Manager.Stop()
@@ -279,7 +279,7 @@ func forceDeleteInStage(c *changeRun) {
 	}
 }
 
-// addSecondFamily lets the second family wait for the nodes' ranges, as long as the shoot's constraint bids.
+// addSecondFamily delays the second family until the nodes have ranges, as the shoot's constraint requires.
 func addSecondFamily(s *Harness, change Change, fresh *newShoots) {
 	c := newChangeRun(s, change, fresh)
 	from, to := c.subject.configuration(change.From), c.subject.configuration(change.To)
@@ -333,7 +333,7 @@ func deleteNeverReconciled(s *Harness, configuration Configuration) {
 	s.Delete()
 }
 
-// deleteBeforeApplied deletes what nobody has applied yet. That it has not been does not keep the Network from being ready.
+// deleteBeforeApplied deletes a plugin that is not applied yet. The Network can be ready before that.
 func deleteBeforeApplied(s *Harness, configuration Configuration) {
 	s.Manager.Stop()
 	s.Start()
@@ -347,7 +347,7 @@ func deleteBeforeApplied(s *Harness, configuration Configuration) {
 	require.Empty(s.t, s.inspector.checkGone(s.t.Context()))
 }
 
-// configurationScenario is one of those that are told of one configuration.
+// configurationScenario is a scenario with one configuration.
 type configurationScenario struct {
 	name string
 	run  func(*Harness, Configuration)
@@ -361,7 +361,7 @@ func configurationScenarios() []configurationScenario {
 	}
 }
 
-// interruption is what can happen to a shoot on its way.
+// interruption is what can happen to a shoot in a stage.
 type interruption struct {
 	name string
 	run  func(*changeRun)

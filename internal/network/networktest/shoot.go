@@ -17,20 +17,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// labelShoot tells the nodes of one shoot from those of others.
+// labelShoot distinguishes the nodes of one shoot from those of others.
 const labelShoot = "networktest.trellis.garden/shoot"
 
 const (
-	// readyNodes are the names of nodes that catch up when they are told to; another one is not ready and never does.
+	// readyNodes are the names of nodes that roll out when the test lets them; another one is never ready.
 	firstNode, secondNode, notReadyNode = "first", "second", "broken"
 
 	labelGeneration      = "pod-template-generation"
 	annotationGeneration = "deprecated.daemonset.template.generation"
 )
 
-// shoot is a cluster with three nodes, one of which is not ready. Workloads that the resource manager makes are objects; nodes
-// and kube-controller-manager take no notice of them before they are told to. All other objects are the resource manager's
-// records only.
+// shoot is a cluster with three nodes, one of which is not ready. Workloads that the resource manager creates are objects of the API server; simulated
+// nodes and kube-controller-manager ignore them until the test lets them roll out. All other objects exist only in the resource manager's records.
 type shoot struct {
 	*apiServerProxy
 	client    client.Client
@@ -40,7 +39,7 @@ type shoot struct {
 	errs      []error
 }
 
-// newShoot makes one, with nodes or without. Nodes of a swift one catch up at once.
+// newShoot returns a shoot with nodes or without. The nodes of a swift one roll out at once.
 func newShoot(ctx context.Context, server *contracttest.APIServer, nodes, immediate bool) (*shoot, error) {
 	namespace, err := server.NewNamespace(ctx)
 	if err != nil {
@@ -73,7 +72,7 @@ func status(is bool) corev1.ConditionStatus {
 	return corev1.ConditionFalse
 }
 
-// mirror makes workloads that are in the resource manager's records objects of the API server.
+// mirror creates objects in the API server for workloads in the resource manager's records.
 func (s *shoot) mirror(object *unstructured.Unstructured, there bool) {
 	if kind := object.GetKind(); kind != "DaemonSet" && kind != "Deployment" {
 		return
@@ -99,7 +98,7 @@ func (s *shoot) mirror(object *unstructured.Unstructured, there bool) {
 	}
 }
 
-// violations returns what the shoot could not work with.
+// violations returns why the shoot could not run its workloads.
 func (s *shoot) violations() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -110,7 +109,7 @@ func (s *shoot) violations() []string {
 	return sentences
 }
 
-// rollOutAll has all workloads rolled out on all nodes that are ready.
+// rollOutAll rolls all workloads out on all nodes that are ready.
 func (s *shoot) rollOutAll(ctx context.Context) error {
 	daemonSets, deployments := &appsv1.DaemonSetList{}, &appsv1.DeploymentList{}
 	if err := s.client.List(ctx, daemonSets, client.InNamespace(s.namespace)); err != nil {
@@ -129,7 +128,7 @@ func (s *shoot) rollOutAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// rollOutWorkload has one workload rolled out: completely, or as far as it is not in force everywhere yet.
+// rollOutWorkload rolls one workload out: completely, or only partly.
 func (s *shoot) rollOutWorkload(ctx context.Context, workload network.Workload, completely bool) error {
 	key := client.ObjectKey{Namespace: s.namespace, Name: workload.Name}
 	if workload.Kind == "Deployment" {
@@ -162,7 +161,7 @@ func (s *shoot) rolloutPending(ctx context.Context, workload network.Workload) (
 	return daemonSet.Status.ObservedGeneration < daemonSet.Generation || daemonSet.Status.NumberReady < 2, err
 }
 
-// rollOutDaemonSet has pods of a DaemonSet's newest version run on the named nodes, which are ready.
+// rollOutDaemonSet creates pods of a DaemonSet's newest version on the named nodes, which are ready.
 func (s *shoot) rollOutDaemonSet(ctx context.Context, daemonSet *appsv1.DaemonSet, nodes ...string) error {
 	daemonSet.Status = appsv1.DaemonSetStatus{ObservedGeneration: daemonSet.Generation}
 	if s.nodes {
@@ -210,7 +209,7 @@ func (s *shoot) rollOutDeployment(ctx context.Context, deployment *appsv1.Deploy
 	return s.client.Status().Update(ctx, deployment)
 }
 
-// setRoutes has the route controller tell of the nodes that there are routes to their pods, or that it has not made any.
+// setRoutes writes the route controller's node conditions: that there are routes to the pods, or that there are none yet.
 func (s *shoot) setRoutes(ctx context.Context, made bool, nodes ...string) error {
 	for _, name := range nodes {
 		node := &corev1.Node{}

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// technicalID differs from every namespace: a driver that takes the one for the other is found out.
+	// technicalID differs from every namespace, so that a driver that confuses them fails.
 	technicalID = "shoot--suite--one"
 	name        = "one"
 	apiServer   = "api.one.suite.example.org"
-	// kubernetesVersion is one with which nodes tell of routes.
+	// kubernetesVersion is one with which nodes report routes.
 	kubernetesVersion = "1.36.2"
 )
 
-// shootFixture makes what Gardener puts into a shoot's namespace before it asks for a Network.
+// shootFixture creates what Gardener puts into a shoot's namespace before it requests a Network.
 type shootFixture struct {
 	networkType, namespace string
-	// shootAddress is where the shoot's kube-apiserver answers.
+	// shootAddress is the address of the shoot's kube-apiserver.
 	shootAddress string
 }
 
@@ -76,7 +76,7 @@ func (g shootFixture) cluster(shoot *gardencorev1beta1.Shoot) (*extensionsv1alph
 	return contracttest.NewCluster(g.namespace, shoot, fixture.CloudProfile(), fixture.Seed())
 }
 
-// objects returns what is there before the Network.
+// objects returns the objects that exist before the Network.
 func (g shootFixture) objects(shoot *gardencorev1beta1.Shoot) ([]client.Object, error) {
 	cluster, err := g.cluster(shoot)
 	if err != nil {
@@ -86,7 +86,7 @@ func (g shootFixture) objects(shoot *gardencorev1beta1.Shoot) ([]client.Object, 
 	return []client.Object{cluster, access}, err
 }
 
-// access is what gardenlet leaves for extensions that need to look into the shoot.
+// access returns the Secrets with which extensions access the shoot.
 func (g shootFixture) access() (*corev1.Secret, error) {
 	config := clientcmdapi.NewConfig()
 	config.Clusters["shoot"] = &clientcmdapi.Cluster{Server: g.shootAddress}
@@ -103,7 +103,7 @@ func (g shootFixture) access() (*corev1.Secret, error) {
 	}, nil
 }
 
-// network returns the object that gardenlet asks for.
+// network returns the object that gardenlet creates.
 func (g shootFixture) network(shoot *gardencorev1beta1.Shoot) *extensionsv1alpha1.Network {
 	object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: g.namespace, Name: name}}
 	networking := shoot.Spec.Networking

@@ -21,8 +21,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// RunSideBySide has one process serve several types: each brings its first configuration into one shoot, all are well, and when one
-// after the other goes nothing happens to those that stay.
+// RunSideBySide lets one process serve several types: each deploys its first configuration into one shoot, all become healthy, and deleting one after
+// the other does not affect the rest.
 func RunSideBySide(t *testing.T, server *contracttest.APIServer, subjects ...Subject) {
 	t.Helper()
 	s := newHarness(t, server, subjects[0])
@@ -81,7 +81,7 @@ func addControllers(subjects []Subject, mgr manager.Manager) error {
 	return network.AddHealth(mgr, options)
 }
 
-// checkHealthy says why a Network is not ready, or not healthy.
+// checkHealthy returns why a Network is not ready or not healthy.
 func checkHealthy(object *extensionsv1alpha1.Network) error {
 	var errs []error
 	for _, kind := range []gardencorev1beta1.ConditionType{gardencorev1beta1.ShootSystemComponentsHealthy, gardencorev1beta1.ShootObservabilityComponentsHealthy} {

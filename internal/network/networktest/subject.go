@@ -19,19 +19,19 @@ type Subject struct {
 	Type string
 	// Driver is shared by all processes of the suite.
 	Driver network.Driver
-	// Images are the driver's.
+	// Images are the images of the driver.
 	Images images.Vector
-	// Configurations are the shoots. The first one is what everything is tried with for which one will do.
+	// Configurations are the shoots. Scenarios that need only one use the first.
 	Configurations []Configuration
-	// Changes tell what is particular about going from one of them to another. All other changes that users can make arrive.
+	// Changes have an outcome of their own. All other changes that users can make lead to what a new shoot has.
 	Changes map[Change]Outcome
-	// ExtraConfigurations are more configurations for Outcome.As to name. Nobody goes to them or comes from them.
+	// ExtraConfigurations are more configurations for Outcome.SameAs. No change starts or ends there.
 	ExtraConfigurations []Configuration
-	// Staged are changes that go in stages. With them it is tried what else can happen on the way: changes of mind in the middle of
-	// every stage, and the end of the shoot or of its stay in the first.
+	// Staged are changes in stages. The suite interrupts them: it changes the goal in every stage, and deletes, migrates or hibernates the shoot in the
+	// first.
 	Staged []Change
-	// CheckConnectivity says whether pods reach each other while nodes run any of some forms of the plugin, and any of the deployed forms holds
-	// for what is not on nodes: an error tells why not. It judges the driver, so it must not ask it. It may be nil, then nobody looks.
+	// CheckConnectivity returns an error if pods cannot reach each other while nodes run any of some forms of the plugin, and any of the deployed forms
+	// is in effect outside of nodes. It tests the driver, so it must not call it. It may be nil.
 	CheckConnectivity func(nodes, deployed []json.RawMessage) error
 }
 
@@ -54,12 +54,12 @@ type Change struct{ From, To string }
 // String returns for example "from plain to fancy".
 func (c Change) String() string { return fmt.Sprintf("from %s to %s", c.From, c.To) }
 
-// Outcome is where a change leads that does not lead to what a new shoot would be like.
+// Outcome is the result of a change that does not lead to what a new shoot has.
 type Outcome struct {
 	// Refused is a part of the error with which the change is refused while there are nodes.
 	Refused string
-	// SameAs names the configuration whose objects a new shoot would have that are the same as those after the change. That is when
-	// something of the former configuration has to stay.
+	// SameAs names the configuration of which a new shoot has the same objects as the shoot after the change. It is set when a part of the old
+	// configuration must be kept.
 	SameAs string
 }
 
@@ -77,8 +77,7 @@ func (c Configuration) infrastructure() string {
 	return c.Infrastructure
 }
 
-// canChangeTo reports whether Gardener lets users go from one configuration to the other: a shoot stays where it is, and gets or
-// loses a second family at most.
+// canChangeTo reports whether Gardener allows the change: the infrastructure is immutable, and only a second family may be added or removed.
 func (c Configuration) canChangeTo(other Configuration) bool {
 	from, to := c.families(), other.families()
 	if len(from) > len(to) {
@@ -87,13 +86,13 @@ func (c Configuration) canChangeTo(other Configuration) bool {
 	return c.Name != other.Name && c.infrastructure() == other.infrastructure() && slices.Equal(from, to[:len(from)])
 }
 
-// configuration looks up one that is there.
+// configuration returns the configuration of a name.
 func (s Subject) configuration(name string) Configuration {
 	all := slices.Concat(s.Configurations, s.ExtraConfigurations)
 	return all[slices.IndexFunc(all, func(c Configuration) bool { return c.Name == name })]
 }
 
-// changes returns all that users can make, in order.
+// changes returns all changes that users can make, in order.
 func (s Subject) changes() []Change {
 	var all []Change
 	for _, from := range s.Configurations {
@@ -106,7 +105,7 @@ func (s Subject) changes() []Change {
 	return all
 }
 
-// resultOf returns the configuration whose new shoots are as this change leaves a shoot.
+// resultOf returns the configuration of which new shoots have the same objects as a shoot after this change.
 func (s Subject) resultOf(change Change) Configuration {
 	if as := s.Changes[change].SameAs; as != "" {
 		return s.configuration(as)

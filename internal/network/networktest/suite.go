@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// T is what a scenario needs of a test.
+// T is the part of testing.T that scenarios use.
 type T interface {
 	require.TestingT
 	Helper()
@@ -23,8 +23,7 @@ type T interface {
 	Failed() bool
 }
 
-// Run plays the lives of all configurations of a subject, and all changes between them, with nothing going wrong that the
-// controller could be blamed for.
+// Run runs the lifecycle of all configurations of a subject, and all changes between them, without injected failures.
 func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, scenario := range scenarios(server, subject) {
@@ -35,8 +34,8 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	}
 }
 
-// Violations plays the scenarios whose names contain a text, one after the other, and returns what is wrong with the first that
-// finds something: for drivers that are to be rejected.
+// Violations runs the scenarios whose names contain a text, one after the other, and returns the problems of the first that has any: for drivers that
+// must be rejected.
 func Violations(ctx context.Context, server *contracttest.APIServer, subject Subject, selection string) []string {
 	for _, scenario := range scenarios(server, subject) {
 		if !strings.Contains(scenario.name, selection) {
@@ -51,7 +50,7 @@ func Violations(ctx context.Context, server *contracttest.APIServer, subject Sub
 	return nil
 }
 
-// scenario is a story with nothing going wrong in it.
+// scenario is a scenario without injected failures.
 type scenario struct {
 	name string
 	run  func(T)
@@ -106,7 +105,7 @@ func interruptionScenarios(server *contracttest.APIServer, subject Subject, fres
 	return all
 }
 
-// fakeT is a test that nobody is failed by.
+// fakeT records failures and fails no test.
 type fakeT struct {
 	context func() context.Context
 
@@ -117,7 +116,7 @@ type fakeT struct {
 
 var _ T = (*fakeT)(nil)
 
-// run plays and cleans up.
+// run runs a scenario and its cleanups.
 func (r *fakeT) run(scenario func(T)) {
 	ended := make(chan struct{})
 	go func() {

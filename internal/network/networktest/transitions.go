@@ -16,14 +16,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-// maxStages is more than any way has.
+// maxStages is more than any change has.
 const maxStages = 16
 
-// beingChanged is what the status says while there is a stage.
+// beingChanged is in the status while there is a stage.
 const beingChanged = "the network is being changed, "
 
-// reconciled says why a pass is not over. An error is an end, too. Of a pass that nobody has ordered only the description tells: it
-// is written at the end.
+// reconciled returns why a reconciliation is not complete. An error completes it, too. A follow-up shows only in the description, which is written at
+// its end.
 func reconciled(object *extensionsv1alpha1.Network) error {
 	if operation := object.Annotations[v1beta1constants.GardenerOperation]; operation != "" {
 		return fmt.Errorf("order %q is not taken yet", operation)
@@ -45,16 +45,16 @@ func reconciled(object *extensionsv1alpha1.Network) error {
 	return nil
 }
 
-// changeRun is one way from one configuration to another, with the nodes following as late as they may.
+// changeRun is one change from one configuration to another, in which nodes roll out as late as possible.
 type changeRun struct {
 	*Harness
 	Change
 	fresh *newShoots
-	// stages counts those that the nodes had to catch up with.
+	// stages counts the stages that the nodes had to reach.
 	stages int
 }
 
-// begin gives the order, and returns whether it is obeyed.
+// begin requests the change, and reports whether it is accepted.
 func (c *changeRun) begin() bool {
 	c.t.Helper()
 	require.NoError(c.t, c.shoot.setRoutes(c.t.Context(), false, firstNode, secondNode, notReadyNode))
@@ -78,7 +78,7 @@ func (c *changeRun) begin() bool {
 	return false
 }
 
-// waitSucceeded waits until the order is fulfilled as far as gardenlet knows. An error on the way is the end.
+// waitSucceeded waits until the operation has succeeded for gardenlet. An error fails the test.
 func (c *changeRun) waitSucceeded() {
 	c.t.Helper()
 	object := c.Wait(reconciled)
@@ -86,7 +86,7 @@ func (c *changeRun) waitSucceeded() {
 	c.inspect()
 }
 
-// complete opens gate after gate, each as late as it may, and ends with everything as it is in a new shoot.
+// complete opens gate after gate, each as late as possible, and requires the content of a new shoot.
 func (c *changeRun) complete() {
 	c.t.Helper()
 	for range maxStages {
@@ -99,14 +99,14 @@ func (c *changeRun) complete() {
 	require.Failf(c.t, "the change does not arrive", "%s, after %d stages", c.Change, c.stages)
 }
 
-// requireCompleted holds what is deployed against what a new shoot would have.
+// requireCompleted compares what is deployed with what a new shoot would have.
 func (c *changeRun) requireCompleted() {
 	c.t.Helper()
 	got, _ := c.content()
 	require.Empty(c.t, got.differences(c.fresh.get(c.t, c.subject.resultOf(c.Change))), "%s", c.Change)
 }
 
-// isInStage reports whether the nodes have to catch up first.
+// isInStage reports whether the nodes have to reach a stage first.
 func (c *changeRun) isInStage() bool {
 	c.t.Helper()
 	_, state := c.content()
@@ -116,7 +116,7 @@ func (c *changeRun) isInStage() bool {
 	return state.Stage != nil
 }
 
-// completeStage opens the gate of the current stage, one lock after the other, and has a process that knows of nothing notice.
+// completeStage fulfils the requirements of the current gate one by one, and restarts the process in between.
 func (c *changeRun) completeStage() {
 	c.t.Helper()
 	c.Restart()
@@ -130,7 +130,7 @@ func (c *changeRun) completeStage() {
 	c.openGate()
 }
 
-// openGate has the nodes catch up with the current stage, and waits for what comes next, for which nobody gives an order.
+// openGate lets the nodes roll out the current stage, and waits for the next one, which follows without a request.
 func (c *changeRun) openGate() {
 	c.t.Helper()
 	_, state := c.content()
@@ -149,7 +149,7 @@ func (c *changeRun) openGate() {
 	c.inspect()
 }
 
-// gateSteps returns what keeps a gate shut, as steps after none of which it is open but the last.
+// gateSteps returns the steps that open a gate. It is open only after the last.
 func (c *changeRun) gateSteps(gate network.Gate) []func(context.Context) error {
 	c.t.Helper()
 	var steps []func(context.Context) error
@@ -169,7 +169,7 @@ func (c *changeRun) gateSteps(gate network.Gate) []func(context.Context) error {
 	return steps
 }
 
-// rolloutPending reports whether the nodes have to catch up with a workload.
+// rolloutPending reports whether the nodes have to roll out a workload.
 func (c *changeRun) rolloutPending(workload network.Workload) bool {
 	c.t.Helper()
 	lags, err := c.shoot.rolloutPending(c.t.Context(), workload)
@@ -177,7 +177,7 @@ func (c *changeRun) rolloutPending(workload network.Workload) bool {
 	return lags
 }
 
-// requireGateClosed has the process look a few times at a gate that is shut, and demands that nothing comes of it.
+// requireGateClosed lets the process check a closed gate a few times, and requires that nothing is deployed.
 func (c *changeRun) requireGateClosed() {
 	c.t.Helper()
 	before, err := c.Get(c.t.Context())
