@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// fakeAPIServer is as much of a kube-apiserver as Calico's code needs: it keeps what it is given, without schemas or rights, and knows
-// names, resource versions and merge patches. A real one tells whether objects are valid; this one lets Calico's own clients run.
+// fakeAPIServer is the part of a kube-apiserver that Calico's code needs: it stores objects without schemas or RBAC, and supports names, resource
+// versions and merge patches. A real one validates the objects; this one lets Calico's own clients run.
 type fakeAPIServer struct {
 	server *httptest.Server
 
@@ -39,7 +39,7 @@ func (a *fakeAPIServer) close() {
 	a.server.Close()
 }
 
-// put keeps an object under its path, e.g. /api/v1/nodes/node-1.
+// put stores an object under its path, e.g. /api/v1/nodes/node-1.
 func (a *fakeAPIServer) put(path string, object map[string]any) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
@@ -158,7 +158,7 @@ func (a *fakeAPIServer) get(writer http.ResponseWriter, request *http.Request, p
 	writeJSON(writer, http.StatusOK, list)
 }
 
-// read returns the body of a request that has one. Built-in kinds come as JSON or in Kubernetes' binary form.
+// read returns the body of a request, if any. Built-in kinds come as JSON or in Kubernetes' binary encoding.
 func read(request *http.Request) (map[string]any, error) {
 	raw, err := io.ReadAll(request.Body)
 	if err != nil || len(raw) == 0 || request.Method == http.MethodDelete {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Problem is something that Calico does not accept, or takes for something else than what was written.
+// Problem is something that Calico does not accept, or reads as something else than was written.
 type Problem struct {
 	// Object, e.g. "DaemonSet calico-node", and Field, e.g. "container calico-node, FELIX_BPFENABLED".
 	Object, Field string
@@ -16,13 +16,13 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("%s: %s: %s", p.Object, p.Field, p.Message) }
 
-// Check is one part of Calico that renderings are held against.
+// Check validates renderings with one component of Calico.
 type Check struct {
-	// Name says what it proves.
+	// Name is the name of the component.
 	Name string
-	// needs tells which objects matter.
+	// needs selects the objects that the check reads.
 	needs func(Object) bool
-	// inputs is what of these objects matters, when not all does. Renderings that have it in common are checked once.
+	// inputs is the part of these objects that the check reads, if not all. Renderings with equal inputs are checked once.
 	inputs func(Rendering) any
 	run    func(context.Context, Rendering, *NewerFeatures) ([]Problem, error)
 }
@@ -51,7 +51,7 @@ func isOneOf(kinds ...string) func(Object) bool {
 	}
 }
 
-// Run holds a rendering against the check.
+// Run checks a rendering.
 func (c Check) Run(ctx context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
 	return c.run(ctx, c.relevant(rendering), newer)
 }
@@ -74,7 +74,7 @@ type Group struct {
 	Rendering Rendering
 }
 
-// Groups sorts the cases of a matrix by what the check looks at.
+// Groups groups the cases of a matrix by what the check reads.
 func (c Check) Groups(matrix Matrix) []Group {
 	positions, groups := map[string]int{}, []Group{}
 	for _, sentence := range matrix.Sentences() {

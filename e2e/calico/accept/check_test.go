@@ -14,7 +14,7 @@ import (
 
 const validMatrixDir = "testdata/good"
 
-// What is right is accepted, by every check; and what is newer is found.
+// TestCheck_Valid checks that every check accepts valid renderings, and finds newer features.
 func TestCheck_Valid(t *testing.T) {
 	matrix, err := Load(validMatrixDir)
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestCheck_Valid(t *testing.T) {
 	assert.Equal(t, newer.Features[2:], newer.Unused())
 }
 
-// The list of what is newer cannot hide what v3.28.5 knows.
+// TestCheck_NewerFeatures checks that the list of newer features cannot contain what v3.28.5 knows.
 func TestCheck_NewerFeatures(t *testing.T) {
 	matrix, err := Load(validMatrixDir)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestCheck_NewerFeatures(t *testing.T) {
 
 type invalidCase struct {
 	file, old, new string
-	// check is who must see it, and says a part of what it says.
+	// check is the check that must report it, with this text.
 	check, wantText string
 }
 
@@ -144,7 +144,7 @@ func invalidCases() map[string]invalidCase {
 	}
 }
 
-// What is wrong is refused, by the check that it concerns, with the name of the field. A check that cannot fail is worthless.
+// TestCheck_Invalid checks that the responsible check reports each invalid value, with the name of the field.
 func TestCheck_Invalid(t *testing.T) {
 	for sentence, each := range invalidCases() {
 		t.Run(sentence, func(t *testing.T) {

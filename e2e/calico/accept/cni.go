@@ -24,8 +24,8 @@ import (
 // installer is the init container that puts the CNI plugin and its configuration on the node.
 const installer = "install-cni"
 
-// checkCNI lets the installer write the configuration as it does on a node, reads it as kubelets' runtimes and the plugin do, and then
-// lets the plugin add a pod, up to the moment when it would touch a network namespace: by then it has an address.
+// checkCNI lets the installer write the configuration as on a node, reads it as container runtimes and the plugin do, and then lets the plugin add a
+// pod, up to the point at which it needs a network namespace: by then the pod has an address.
 func checkCNI(ctx context.Context, rendering Rendering, _ *NewerFeatures) ([]Problem, error) {
 	found, exists, err := findWorkload(rendering, "DaemonSet", "calico-node")
 	if err != nil || !exists {
@@ -56,7 +56,7 @@ func checkCNI(ctx context.Context, rendering Rendering, _ *NewerFeatures) ([]Pro
 	return validateConfiguration(ctx, found, root, variables)
 }
 
-// validateConfiguration looks at what the installer wrote.
+// validateConfiguration validates the file that the installer wrote.
 func validateConfiguration(ctx context.Context, found workload, root string, variables environment) ([]Problem, error) {
 	refuse := func(field, format string, arguments ...any) []Problem {
 		return []Problem{found.problem(installer, field, format, arguments...)}
@@ -115,7 +115,7 @@ func putBinary(root string) error {
 	return os.WriteFile(filepath.Join(folder, "calico"), []byte("#!"), 0o600)
 }
 
-// readPlugin reads the part that is Calico's as the plugin does, and refuses what it would pass over.
+// readPlugin decodes Calico's part as the plugin does, and refuses unknown fields, which the plugin ignores.
 func readPlugin(list *libcni.NetworkConfigList) (config plugintypes.NetConf, field string, err error) {
 	if len(list.Plugins) == 0 || list.Plugins[0].Network.Type != "calico" {
 		return config, "plugins", errors.New("the first one must be calico")

@@ -24,7 +24,7 @@ const (
 
 func isCustom(object Object) bool { return object.GroupVersionKind().Group == customGroup }
 
-// kind is a sort of objects that libcalico-go keeps.
+// kind is a kind of objects that libcalico-go stores.
 type kind struct {
 	// sample returns an empty object.
 	sample func() any
@@ -71,9 +71,8 @@ func knowsField(sample any, field string) bool {
 	return err == nil && decodeStrict(raw, sample) == nil
 }
 
-// checkCustomResources creates the objects of a rendering through libcalico-go, all in one cluster: pools that overlap are
-// refused. What libcalico-go stores of a pool that gives addresses must be what was rendered: a default that is not written is seen
-// here.
+// checkCustomResources creates the objects of a rendering through libcalico-go, all in one cluster: overlapping pools are refused. What libcalico-go
+// stores of a pool that assigns addresses must be what was rendered, which finds defaults that are not rendered.
 func checkCustomResources(ctx context.Context, rendering Rendering, newer *NewerFeatures) ([]Problem, error) {
 	server := newFakeAPIServer()
 	defer server.close()

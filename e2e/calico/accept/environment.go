@@ -14,7 +14,7 @@ import (
 // nodeName is the node that containers find themselves on.
 const nodeName = "node-1"
 
-// environment is what a container finds in its environment, as a kubelet would make it of the rendering.
+// environment holds a container's environment variables, as a kubelet would set them for the rendering.
 type environment map[string]string
 
 func (e environment) list() []string {
@@ -81,7 +81,7 @@ func (w workload) container(name string) (corev1.Container, []Problem) {
 	return corev1.Container{}, []Problem{w.problem(name, "name", "there is no such container")}
 }
 
-// environment resolves all references: what a kubelet would not start is a problem.
+// environment resolves all references. A container that a kubelet would not start is a problem.
 func (w workload) environment(container corev1.Container) (environment, []Problem) {
 	resolved, problems := environment{}, []Problem{}
 	for _, source := range container.EnvFrom {

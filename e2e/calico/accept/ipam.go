@@ -33,7 +33,7 @@ type ipamCall struct {
 	Failed  bool   `json:"failed"`
 }
 
-// recordIPAM runs the plugin proper as a process, and keeps what it gave. It returns the exit code.
+// recordIPAM runs the plugin itself as a process, and records its result. It returns the exit code.
 func recordIPAM(name, record string) int {
 	stdin, err := io.ReadAll(os.Stdin)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The binary is also Calico's processes.
+// The test binary also runs as Calico's processes.
 func TestMain(m *testing.M) {
 	Main()
 	os.Exit(m.Run())

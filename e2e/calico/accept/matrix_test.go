@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// matrix is what the plugin for Calico renders for all sorts of shoots; the tests there keep it up to date.
+// matrix is the folder with the driver's golden manifests.
 const matrix = "../../../internal/network/calico/testdata/matrix"
 
-// Calico's own code accepts every rendering of the matrix, but for what is newer than it: each entry of that list is used by some
+// TestMatrix checks that Calico's own code accepts every rendering of the matrix, except for newer features: each entry of that list is used by some
 // rendering, and unknown to this code.
 func TestMatrix(t *testing.T) {
 	renderings, err := Load(matrix)

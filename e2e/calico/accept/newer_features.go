@@ -2,7 +2,7 @@ package accept
 
 import "slices"
 
-// Components that the list of what is newer speaks of.
+// These are the components in the list of newer features.
 const (
 	componentFelix           = "Felix"
 	componentTypha           = "Typha"
@@ -19,7 +19,7 @@ type Feature struct {
 	Since string
 }
 
-// NewerFeatures is the list of what needs a newer Calico than the one whose code is here, and remembers what it was asked for.
+// NewerFeatures is the list of features that need a newer Calico than the code of this module, and records which were used.
 type NewerFeatures struct {
 	Features []Feature
 	asked    map[Feature]bool

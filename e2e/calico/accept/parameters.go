@@ -15,8 +15,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// parser is a component that reads its parameters from the environment, by Calico's common scheme: what is unknown is passed
-// over, and what is wrong is replaced by the default. Nothing but its log tells.
+// parser is a component that reads its parameters from the environment by Calico's common scheme: unknown ones are ignored, and invalid ones are
+// replaced by the default. Only its log reports that.
 type parser struct {
 	component, prefix string
 	// parse returns what the component makes of some parameters: the configuration (a pointer to a struct with a field for each

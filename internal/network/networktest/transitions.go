@@ -116,7 +116,8 @@ func (c *changeRun) isInStage() bool {
 	return state.Stage != nil
 }
 
-// completeStage fulfils the requirements of the current gate one by one, and restarts the process in between.
+// completeStage restarts the process, which keeps no memory of the stage, and fulfils the requirements of the current gate one by one. Before the last
+// the gate must be closed.
 func (c *changeRun) completeStage() {
 	c.t.Helper()
 	c.Restart()
