@@ -1,12 +1,12 @@
 // Package v1alpha1 holds the Calico configuration and status types of the API group
-// calico.networking.extensions.gardener.cloud, version v1alpha1: what users write into Shoot.spec.networking.providerConfig,
-// and what the network controller says into the providerStatus of the Network.
+// calico.networking.extensions.gardener.cloud, version v1alpha1: Shoot.spec.networking.providerConfig, and the
+// providerStatus of the Network.
 //
-// Group, kinds and field names are those of the upstream extension, so that a shoot moves over without an edit, and back.
-// Fields that are ours say "Trellis extension". What users leave out is filled in by Default and shown to them in the
-// status.
+// Group, kinds and field names are those of the upstream extension, so that a shoot is migrated in either direction
+// without an edit. Fields that upstream does not have are marked "Trellis extension". Default fills in what users leave
+// out; the status shows the result.
 //
-// The package holds types, defaults and codecs. It knows no controller, no cluster and nothing of how Calico is deployed.
+// The package holds types, defaults and codecs. It must not know controllers, clusters, or how Calico is deployed.
 //
 // +kubebuilder:object:generate=true
 // +groupName=calico.networking.extensions.gardener.cloud

@@ -2,19 +2,18 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NetworkStatus is what the controller says about a Network (Network.status.providerStatus).
+// NetworkStatus is the controller's status of a Network (Network.status.providerStatus).
 //
 // +kubebuilder:object:root=true
 type NetworkStatus struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// Effective is the configuration in force: what the user gave, the default of everything else, and what the overlay
-	// switch or the infrastructure decided. Fields of an IP family that is not deployed are absent. Where overlay is
-	// absent, ipv4.mode and ipv6.mode alone say what is wrapped.
-	// Trellis extension.
+	// Effective is the effective configuration: the user's values, the defaults of all other fields, and the values that
+	// the overlay setting or the infrastructure determines. Fields of an IP family that is not deployed are absent. If
+	// overlay is absent, ipv4.mode and ipv6.mode alone determine what is encapsulated. Trellis extension.
 	// +optional
 	Effective *NetworkConfig `json:"effective,omitempty"`
-	// Overridden says, in sentences, which wishes of the user the overlay switch or the infrastructure overrode, and why.
+	// Overridden lists, in sentences, the user's values that the overlay setting or the infrastructure overrides, and why.
 	// Trellis extension.
 	// +optional
 	Overridden []string `json:"overridden,omitempty"`

@@ -2,7 +2,7 @@ package v1alpha1
 
 import "strings"
 
-// Backend makes the ways to pods of other nodes known.
+// Backend distributes the routes to the pods of other nodes.
 type Backend string
 
 // The backends.
@@ -12,27 +12,27 @@ const (
 	BackendNone  Backend = "none"  // not at all
 )
 
-// Pool is how packets are wrapped.
+// Pool is the encapsulation of packets.
 type Pool string
 
-// The ways to wrap packets.
+// The encapsulations.
 const (
 	PoolIPIP  Pool = "ipip"  // IP-in-IP, whose packets have another protocol number than TCP or UDP
 	PoolVXLAN Pool = "vxlan" // VXLAN, whose packets are UDP
 )
 
-// PoolMode says which packets are wrapped.
+// PoolMode selects the packets that are encapsulated.
 type PoolMode string
 
 // The pool modes.
 const (
-	PoolModeAlways      PoolMode = "Always"      // all packets to pods of other nodes are wrapped
-	PoolModeNever       PoolMode = "Never"       // none are
+	PoolModeAlways      PoolMode = "Always"      // all packets to pods of other nodes are encapsulated
+	PoolModeNever       PoolMode = "Never"       // none is
 	PoolModeCrossSubnet PoolMode = "CrossSubnet" // those to nodes in other subnets are
-	PoolModeOff         PoolMode = "Off"         // another word for Never
+	PoolModeOff         PoolMode = "Off"         // a synonym of Never
 )
 
-// Encapsulates reports whether any packets are wrapped. No mode wraps nothing.
+// Encapsulates reports whether any packets are encapsulated. It is false for nil.
 func (m *PoolMode) Encapsulates() bool {
 	return m != nil && (*m == PoolModeAlways || *m == PoolModeCrossSubnet)
 }
@@ -54,27 +54,27 @@ func (c CIDR) IsPodCIDR() bool {
 	return strings.EqualFold(string(c), string(UsePodCIDR))
 }
 
-// AutoscalingMode says how the components of Calico get their resources.
+// AutoscalingMode is the method that determines the resource requests of Calico's components.
 type AutoscalingMode string
 
 // The modes of autoscaling.
 const (
 	AutoscalingModeClusterProportional AutoscalingMode = "cluster-proportional" // requests grow with the number of nodes
-	AutoscalingModeVPA                 AutoscalingMode = "vpa"                  // requests follow the use
+	AutoscalingModeVPA                 AutoscalingMode = "vpa"                  // requests follow the usage
 	AutoscalingModeStatic              AutoscalingMode = "static"               // requests stay as they are given
 )
 
-// ServiceLoopPrevention says what becomes of packets to service addresses that no service has.
+// ServiceLoopPrevention is the handling of packets to service addresses that no service has.
 type ServiceLoopPrevention string
 
 // The ways to prevent service loops.
 const (
-	ServiceLoopPreventionDisabled ServiceLoopPrevention = "Disabled" // they may go round between node and router
-	ServiceLoopPreventionDrop     ServiceLoopPrevention = "Drop"     // they vanish
-	ServiceLoopPreventionReject   ServiceLoopPrevention = "Reject"   // the sender is told
+	ServiceLoopPreventionDisabled ServiceLoopPrevention = "Disabled" // they may loop between node and router
+	ServiceLoopPreventionDrop     ServiceLoopPrevention = "Drop"     // they are dropped
+	ServiceLoopPreventionReject   ServiceLoopPrevention = "Reject"   // they are dropped and the sender is notified
 )
 
-// The methods by which nodes find their addresses. Those that end with an equals sign take an argument.
+// The methods by which nodes detect their addresses. Those that end with an equals sign take an argument.
 const (
 	DetectFirstFound    = "first-found"            // the first address of the first interface that looks like one
 	DetectInternalIP    = "kubernetes-internal-ip" // the internal address of the Node object
@@ -92,15 +92,17 @@ const (
 )
 
 const (
-	// DefaultBackend is that of shoots without an overlay switch and without IPv6, if the infrastructure allows.
+	// DefaultBackend is the backend of shoots without an overlay setting and without IPv6, if the infrastructure supports
+	// it.
 	DefaultBackend = BackendBird
-	// DefaultPoolIPv4 is how IPv4 packets are wrapped where nothing says otherwise.
+	// DefaultPoolIPv4 is the encapsulation of IPv4 packets.
 	DefaultPoolIPv4 = PoolIPIP
-	// DefaultModeIPv4 is that of shoots without an overlay switch and without IPv6, if the infrastructure allows.
+	// DefaultModeIPv4 is the mode of shoots without an overlay setting and without IPv6, if the infrastructure supports
+	// it.
 	DefaultModeIPv4 = PoolModeAlways
-	// DefaultPoolIPv6 has no consequences, since DefaultModeIPv6 is always in force.
+	// DefaultPoolIPv6 has no effect, since the mode is always DefaultModeIPv6.
 	DefaultPoolIPv6 = PoolVXLAN
-	// DefaultModeIPv6 is always in force.
+	// DefaultModeIPv6 is the only mode for IPv6.
 	DefaultModeIPv6 = PoolModeNever
 	// DefaultIPAMType is for shoots without VXLAN.
 	DefaultIPAMType = IPAMHostLocal
@@ -108,9 +110,9 @@ const (
 	DefaultIPAMCIDR = UsePodCIDR
 	// DefaultAutoDetectionMethod is for shoots whose node ranges are not known.
 	DefaultAutoDetectionMethod = DetectFirstFound
-	// DefaultTyphaEnabled puts Typha between nodes and API server.
+	// DefaultTyphaEnabled deploys Typha.
 	DefaultTyphaEnabled = true
-	// DefaultVethMTU leaves it to Calico to find the MTU out.
+	// DefaultVethMTU makes Calico detect the MTU.
 	DefaultVethMTU = "0"
 	// DefaultAutoscalingMode grows requests with the number of nodes.
 	DefaultAutoscalingMode = AutoscalingModeClusterProportional

@@ -1,10 +1,10 @@
-// Package v1alpha1 holds the types of the API group installation.trellis.garden, version v1alpha1: what an admin writes into the
-// providerConfig of a ControllerDeployment of type "trellis", and what the operator of ControllerInstallations says in their providerStatus.
+// Package v1alpha1 holds the types of the API group installation.trellis.garden, version v1alpha1: the providerConfig of a
+// ControllerDeployment of type "trellis", and the providerStatus of its ControllerInstallations.
 //
-// Chart and values mean what they mean in a ControllerDeployment of type "helm", so that a deployment moves over by copying them. What admins
-// leave out is filled in by Default.
+// Chart and values mean what they mean in a ControllerDeployment of type "helm", so that a deployment is migrated by copying them. Default
+// fills in what admins leave out.
 //
-// The package holds types, defaults, codecs and the names of annotations. It knows no controller and no cluster, and nothing of Helm.
+// The package holds types, defaults, codecs and the names of annotations. It must not know controllers, clusters or Helm.
 //
 // +kubebuilder:object:generate=true
 // +groupName=installation.trellis.garden

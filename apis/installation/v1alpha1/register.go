@@ -9,21 +9,21 @@ import (
 // GroupName is the API group of every type in this package.
 const GroupName = "installation.trellis.garden"
 
-// DeploymentType is the type of the ControllerDeployments that the operator serves.
+// DeploymentType is the type of the ControllerDeployments that the operator manages.
 const DeploymentType = "trellis"
 
 // The annotations of Gardener's objects.
 const (
-	// AnnotationRevision on a ControllerInstallation names the revision that it is to have. Where waves are gated, the operator writes it and
-	// nobody else.
+	// AnnotationRevision on a ControllerInstallation names its target revision. Where waves are gated, only the operator writes it.
 	AnnotationRevision = "installation.trellis.garden/revision"
 	// AnnotationRevisionSince on a ControllerInstallation is when that revision was assigned (RFC 3339).
 	AnnotationRevisionSince = "installation.trellis.garden/revision-since"
-	// AnnotationRevisionBefore on a ControllerInstallation is how it was at that moment: Healthy, Unsteady (healthy, but not for long again), Unhealthy,
-	// Refused (what it had could not be installed), Away (its seed was unreachable when this revision was tried once more), New (it had no revision) or Late
-	// (it had none, and others of its wave were healthy with this one).
+	// AnnotationRevisionBefore on a ControllerInstallation is its state at that time: Healthy, Unsteady (healthy, but not for long again), Unhealthy,
+	// Refused (what it had could not be installed), Away (its seed was unreachable when this revision was tried once more), New (it had no revision) or
+	// Late (it had none, and others of its wave were healthy with this one).
 	AnnotationRevisionBefore = "installation.trellis.garden/revision-before"
-	// AnnotationRevisionTrial on a ControllerInstallation tells which attempt at the newest revision it was (RFC 3339): since when that had its verdict.
+	// AnnotationRevisionTrial on a ControllerInstallation identifies the attempt at the newest revision: the time (RFC 3339) of the revision's current
+	// result.
 	AnnotationRevisionTrial = "installation.trellis.garden/revision-trial"
 	// AnnotationRetry on a ControllerDeployment names a revision that failed and is to be tried once more. The operator removes it.
 	AnnotationRetry = "installation.trellis.garden/retry"

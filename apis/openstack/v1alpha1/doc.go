@@ -1,11 +1,12 @@
 // Package v1alpha1 holds the OpenStack configuration, status and state types of the API group
-// openstack.provider.extensions.gardener.cloud, version v1alpha1: what users write in Shoots, landscape admins write in
-// CloudProfiles, and the controllers of the different contracts tell each other in providerStatus.
+// openstack.provider.extensions.gardener.cloud, version v1alpha1: the configuration that users write in Shoots and
+// landscape admins in CloudProfiles, and the providerStatus that the controllers of different contracts exchange.
 //
-// Group, kinds and field names are those of the upstream extension, so that a shoot moves over without an edit, and back.
-// Fields that are ours say "Trellis extension"; they are optional and change nothing when absent.
+// Group, kinds and field names are those of the upstream extension, so that a shoot is migrated in either direction
+// without an edit. Fields that upstream does not have are marked "Trellis extension"; they are optional and change
+// nothing when absent.
 //
-// The package holds types, defaults, codecs and look-ups. It knows no cloud, no controller and no cluster.
+// The package holds types, defaults, codecs and look-ups. It must not know clouds, controllers or clusters.
 //
 // +kubebuilder:object:generate=true
 // +groupName=openstack.provider.extensions.gardener.cloud

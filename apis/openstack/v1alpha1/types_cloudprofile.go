@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CloudProfileConfig is what a landscape admin says about one OpenStack (CloudProfile.spec.providerConfig).
+// CloudProfileConfig is a landscape admin's description of one OpenStack cloud (CloudProfile.spec.providerConfig).
 //
 // +kubebuilder:object:root=true
 type CloudProfileConfig struct {
@@ -19,12 +19,12 @@ type CloudProfileConfig struct {
 	// DHCPDomain has no effect.
 	// +optional
 	DHCPDomain *string `json:"dhcpDomain,omitempty"`
-	// KeyStoneURL is the URL of Keystone for regions that keystoneURLs does not list. Every region needs one of both. The authURL
-	// in a Secret with credentials is ignored.
+	// KeyStoneURL is the URL of Keystone for regions that keystoneURLs does not list. Every region needs one of the two. The
+	// authURL in a Secret with credentials is ignored.
 	// +optional
 	KeyStoneURL string `json:"keystoneURL,omitempty"`
-	// KeyStoneCACert is the CA bundle (PEM) for regions whose entry in keystoneURLs has none. It wins over the caCert in a
-	// Secret with credentials, as an entry's does.
+	// KeyStoneCACert is the CA bundle (PEM) for regions whose entry in keystoneURLs has none. It takes precedence over the
+	// caCert in a Secret with credentials, as the caCert of an entry does.
 	// +optional
 	KeyStoneCACert *string `json:"keystoneCACert,omitempty"`
 	// KeyStoneForceInsecure turns the verification of certificates off. A Secret with credentials cannot do that: its key
@@ -45,14 +45,14 @@ type CloudProfileConfig struct {
 	// need that.
 	// +optional
 	RescanBlockStorageOnResize *bool `json:"rescanBlockStorageOnResize,omitempty"`
-	// IgnoreVolumeAZ makes the scheduler ignore the availability zone of volumes, for clouds whose volume zones are
-	// named otherwise than their compute zones.
+	// IgnoreVolumeAZ makes the scheduler ignore the availability zone of volumes, for clouds whose volume zones have other
+	// names than their compute zones.
 	// +optional
 	IgnoreVolumeAZ *bool `json:"ignoreVolumeAZ,omitempty"`
 	// NodeVolumeAttachLimit is how many volumes can be attached to a node.
 	// +optional
 	NodeVolumeAttachLimit *int32 `json:"nodeVolumeAttachLimit,omitempty"`
-	// UseSNAT switches source NAT of created routers on or off. Many clouds let only admins deviate from their default.
+	// UseSNAT switches source NAT of created routers on or off. Many clouds let only admins change their default.
 	//
 	// Default: the cloud's default.
 	// +optional
@@ -78,19 +78,19 @@ type Constraints struct {
 
 // FloatingPool allows an external network.
 type FloatingPool struct {
-	// Name is what users give as floatingPoolName: the network's name, or its ID. A `*` stands for any characters.
+	// Name is what users give as floatingPoolName: the network's name, or its ID. A `*` matches any characters.
 	Name string `json:"name"`
-	// Region restricts the entry to a region. As soon as a region has entries of its own, entries without region do not
-	// count for it.
+	// Region restricts the entry to a region. If a region has entries of its own, entries without a region do not apply to
+	// it.
 	// +optional
 	Region *string `json:"region,omitempty"`
 	// Domain restricts the entry to a Keystone domain, in the same way.
 	// +optional
 	Domain *string `json:"domain,omitempty"`
-	// DefaultFloatingSubnet applies where the user gives no floatingPoolSubnetName. Same patterns.
+	// DefaultFloatingSubnet applies if the user sets no floatingPoolSubnetName. It has the same patterns.
 	// +optional
 	DefaultFloatingSubnet *string `json:"defaultFloatingSubnet,omitempty"`
-	// NonConstraining adds the entry to what is allowed without restricting a region or domain to it.
+	// NonConstraining allows the entry in addition to others, without restricting its region or domain to it.
 	//
 	// Default: false.
 	// +optional
@@ -116,9 +116,9 @@ type KeyStoneURL struct {
 type LoadBalancerClass struct {
 	// Name is the class's name.
 	Name string `json:"name"`
-	// Purpose is `default` for the class of Services that choose none, `private` for load balancers without a floating
-	// IP, or `vpn` (CloudProfile only). Where no class has the purpose default (or private), one of that name takes its
-	// place; where none is the default in either way, the first class is.
+	// Purpose is `default` for the class of Services that choose none, `private` for load balancers without a floating IP,
+	// or `vpn` (CloudProfile only). If no class has the purpose default (or private), a class of that name is used; if
+	// there is no default class in either way, the first class is the default.
 	// +optional
 	Purpose *string `json:"purpose"`
 	// FloatingSubnetID is the ID of the subnet of the external network.
@@ -151,8 +151,8 @@ const (
 type LoadBalancerProvider struct {
 	// Name is the provider's name.
 	Name string `json:"name"`
-	// Region restricts the entry to a region. As soon as a region has an entry of its own, entries without region do not
-	// count for it.
+	// Region restricts the entry to a region. If a region has an entry of its own, entries without a region do not apply
+	// to it.
 	// +optional
 	Region *string `json:"region,omitempty"`
 }
@@ -165,7 +165,8 @@ type MachineImages struct {
 	Versions []MachineImageVersion `json:"versions"`
 }
 
-// MachineImageVersion maps one version of a machine image to images in Glance. An ID for the region wins over image.
+// MachineImageVersion maps one version of a machine image to images in Glance. An ID for the region takes precedence
+// over image.
 type MachineImageVersion struct {
 	// Version is the version of the machine image in the CloudProfile.
 	Version string `json:"version"`
@@ -175,7 +176,7 @@ type MachineImageVersion struct {
 	// Regions are the IDs in Glance by region.
 	// +optional
 	Regions []RegionIDMapping `json:"regions,omitempty"`
-	// CapabilityFlavors map by capabilities, where the CloudProfile works with capabilities.
+	// CapabilityFlavors map by capabilities, if the CloudProfile uses capabilities.
 	// +optional
 	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitempty"`
 }

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ControlPlaneConfig is what a user says about the control plane of a shoot
+// ControlPlaneConfig is the user's configuration of the control plane of a shoot
 // (Shoot.spec.provider.controlPlaneConfig, ControlPlane.spec.providerConfig).
 //
 // +kubebuilder:object:root=true
@@ -12,8 +12,8 @@ type ControlPlaneConfig struct {
 	// CloudControllerManager configures the cloud-controller-manager.
 	// +optional
 	CloudControllerManager *CloudControllerManagerConfig `json:"cloudControllerManager,omitempty"`
-	// LoadBalancerClasses are classes that Services may choose by annotation. If the field is left out, those of the
-	// floating pool in the CloudProfile apply; an empty list means none.
+	// LoadBalancerClasses are classes that Services may choose by annotation. If the field is absent, the classes of the
+	// floating pool in the CloudProfile apply; an empty list means no classes.
 	// +optional
 	LoadBalancerClasses []LoadBalancerClass `json:"loadBalancerClasses,omitempty"`
 	// LoadBalancerProvider is the Octavia provider, one of those that the CloudProfile lists.
@@ -22,8 +22,8 @@ type ControlPlaneConfig struct {
 	// Trellis extension.
 	// +optional
 	LoadBalancer *LoadBalancerConfig `json:"loadBalancer,omitempty"`
-	// NodeAddresses says which addresses of its nodes the cloud-controller-manager reports, and in which order.
-	// Trellis extension.
+	// NodeAddresses configures which addresses of nodes the cloud-controller-manager reports, and in which order. Trellis
+	// extension.
 	// +optional
 	NodeAddresses *NodeAddresses `json:"nodeAddresses,omitempty"`
 	// Zone has no effect.
@@ -38,16 +38,16 @@ type ControlPlaneConfig struct {
 
 // CloudControllerManagerConfig configures the cloud-controller-manager.
 type CloudControllerManagerConfig struct {
-	// FeatureGates switches features of the cloud-controller-manager on or off. A name that its version does not know
-	// is refused, and left out with a message in a shoot that has it already.
+	// FeatureGates switches features of the cloud-controller-manager on or off. A name that its version does not know is
+	// rejected. In a shoot that already has it, it is ignored with a message.
 	// +optional
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 }
 
-// LoadBalancerConfig configures all load balancers of a shoot. What a Service says by annotation wins.
+// LoadBalancerConfig configures all load balancers of a shoot. Annotations of a Service take precedence.
 type LoadBalancerConfig struct {
-	// AvailabilityZone is the Octavia availability zone of new load balancers. Which zones there are is listed by
-	// `openstack loadbalancer availabilityzone list`; they need not be those of the nodes.
+	// AvailabilityZone is the Octavia availability zone of new load balancers. `openstack loadbalancer availabilityzone
+	// list` lists the zones; they may differ from those of the nodes.
 	//
 	// Default: the cloud chooses.
 	// +optional
@@ -63,14 +63,14 @@ type LoadBalancerConfig struct {
 	// Default: 2.
 	// +optional
 	MaxSharedLB *int32 `json:"maxSharedLB,omitempty"`
-	// CascadeDelete lets Octavia delete all parts of a load balancer in one call. Providers that cannot do that need
-	// false.
+	// CascadeDelete lets Octavia delete all parts of a load balancer in one call. Set it to false for providers that do
+	// not support that.
 	//
 	// Default: true.
 	// +optional
 	CascadeDelete *bool `json:"cascadeDelete,omitempty"`
-	// IngressHostname gives load balancers that speak the proxy protocol a host name where others have their address in
-	// the status of the Service, so that pods of the shoot too go through the load balancer instead of around it.
+	// IngressHostname reports a host name instead of the address in the status of Services whose load balancers use the
+	// proxy protocol, so that traffic from pods of the shoot also goes through the load balancer instead of bypassing it.
 	// +optional
 	IngressHostname *IngressHostname `json:"ingressHostname,omitempty"`
 	// Monitor is the health monitor of load balancers.
@@ -78,7 +78,8 @@ type LoadBalancerConfig struct {
 	Monitor *HealthMonitor `json:"monitor,omitempty"`
 }
 
-// IngressHostname gives load balancers that speak the proxy protocol a host name: their address, a dot, and a suffix.
+// IngressHostname configures the host name of load balancers that use the proxy protocol: their address, a dot, and a
+// suffix.
 type IngressHostname struct {
 	// Enabled is true for host names.
 	Enabled bool `json:"enabled"`
@@ -89,7 +90,7 @@ type IngressHostname struct {
 	Suffix *string `json:"suffix,omitempty"`
 }
 
-// HealthMonitor says how load balancers find out which nodes work.
+// HealthMonitor configures how load balancers detect healthy nodes.
 type HealthMonitor struct {
 	// Enabled is false for load balancers that send traffic to all nodes. Services with externalTrafficPolicy Local need
 	// a monitor.
@@ -102,24 +103,24 @@ type HealthMonitor struct {
 	// Default: 20s.
 	// +optional
 	Delay *metav1.Duration `json:"delay,omitempty"`
-	// Timeout is for how long a probe waits, in whole seconds. Many clouds want it to be shorter than delay.
+	// Timeout is the timeout of a probe, in whole seconds. Many clouds require that it is shorter than delay.
 	//
 	// Default: 30s.
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
-	// MaxRetries is how many probes in a row have to succeed until a node gets traffic. Between 1 and 10.
+	// MaxRetries is how many consecutive probes must succeed before a node gets traffic. Between 1 and 10.
 	//
 	// Default: 2.
 	// +optional
 	MaxRetries *int32 `json:"maxRetries,omitempty"`
-	// MaxRetriesDown is how many probes in a row have to fail until a node gets no more traffic. Between 1 and 10.
+	// MaxRetriesDown is how many consecutive probes must fail before a node gets no more traffic. Between 1 and 10.
 	//
 	// Default: 3.
 	// +optional
 	MaxRetriesDown *int32 `json:"maxRetriesDown,omitempty"`
 }
 
-// NodeAddresses says which addresses of nodes the cloud-controller-manager reports, and in which order.
+// NodeAddresses configures which addresses of nodes the cloud-controller-manager reports, and in which order.
 type NodeAddresses struct {
 	// PublicNetworkNames are the names of networks in which the addresses of nodes are external.
 	// +optional
@@ -153,20 +154,19 @@ type CSIManila struct {
 	//
 	// Default: false.
 	Enabled bool `json:"enabled"`
-	// CredentialsRef names credentials for Manila alone. The driver needs some on every node and takes them from a Secret
-	// in the shoot, where all who may read Secrets of kube-system can read them. Best are those of an application
-	// credential whose access rules allow nothing but Manila (service type sharev2), in the project of the infrastructure:
-	// shares that are there already are found in no other. Required for new shoots.
-	// Trellis extension.
+	// CredentialsRef names credentials for Manila alone. The driver needs credentials on every node and reads them from a
+	// Secret in the shoot, which everyone who may read Secrets in kube-system can read. Use an application credential
+	// whose access rules allow nothing but Manila (service type sharev2), in the project of the infrastructure: existing
+	// shares are found in no other project. Required for new shoots. Trellis extension.
 	//
-	// Default: the credentials of the infrastructure, in shoots that had Manila without this field before.
+	// Default: the credentials of the infrastructure, in shoots that already had Manila without this field.
 	// +optional
 	CredentialsRef *CredentialsReference `json:"credentialsRef,omitempty"`
 }
 
 // CredentialsReference names credentials that the Shoot refers to.
 type CredentialsReference struct {
-	// Name is the name of an entry in spec.resources of the Shoot that refers to a Secret. The Secret has the keys that
-	// one with credentials of the infrastructure has.
+	// Name is the name of an entry in spec.resources of the Shoot that refers to a Secret. The Secret has the same keys as
+	// a Secret with credentials of the infrastructure.
 	Name string `json:"name"`
 }

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// InfrastructureConfig is what a user says about the infrastructure of a shoot
+// InfrastructureConfig is the user's configuration of the infrastructure of a shoot
 // (Shoot.spec.provider.infrastructureConfig, Infrastructure.spec.providerConfig).
 //
 // +kubebuilder:object:root=true
@@ -10,27 +10,26 @@ type InfrastructureConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
 	// FloatingPoolName names the external network that gives the shoot's router its addresses and load balancers their
-	// floating IPs. The network's name or its ID; the CloudProfile must allow it. Immutable.
+	// floating IPs. It is the network's name or its ID; the CloudProfile must allow it. Immutable.
 	FloatingPoolName string `json:"floatingPoolName"`
 
-	// FloatingPoolSubnetName selects the subnet of the external network from which the router takes its address: a name,
-	// a glob (`public-*`, `public-?`), or a regular expression behind a tilde (`~public-\d+`), always for the whole name;
-	// an exclamation mark in front negates (`!internal-*`). Of several matching subnets the first with a free address is
-	// taken. It counts when the router gets its address and never again, so that a Shoot may keep a regular expression
-	// without tilde, as former releases of the upstream extension took them. Not allowed together with networks.router.
-	// Immutable.
+	// FloatingPoolSubnetName selects the subnet of the external network from which the router takes its address: a name, a
+	// glob (`public-*`, `public-?`), or a regular expression behind a tilde (`~public-\d+`), always for the whole name; an
+	// exclamation mark in front negates (`!internal-*`). If several subnets match, the first with a free address is used.
+	// It is evaluated only when the router gets its address, so that a Shoot may keep a regular expression without tilde,
+	// which former releases of the upstream extension accepted. Not allowed together with networks.router. Immutable.
 	//
 	// Default: the pool's defaultFloatingSubnet in the CloudProfile; without that the cloud chooses.
 	// +optional
 	FloatingPoolSubnetName *string `json:"floatingPoolSubnetName,omitempty"`
 
-	// Networks describes the network of the nodes. What exists already is given by ID and is never changed or deleted;
-	// everything else is created.
+	// Networks describes the network of the nodes. Existing resources are referenced by ID and are never changed or
+	// deleted; everything else is created.
 	Networks Networks `json:"networks"`
 }
 
-// Networks describes the network of the nodes. Exactly one of workers, subnetPool and subnetId says where the addresses
-// of the nodes come from.
+// Networks describes the network of the nodes. Exactly one of workers, subnetPool and subnetId is the source of the
+// nodes' addresses.
 type Networks struct {
 	// Router is an existing router to use. It must have an address on the external network. Immutable.
 	//
@@ -57,30 +56,30 @@ type Networks struct {
 	// +optional
 	ID *string `json:"id,omitempty"`
 
-	// SubnetID is the ID of an existing IPv4 subnet for the nodes, in the network given by id. The subnet itself is
-	// never changed: its DNS servers and gateway are its owner's business. If the router has no interface in it yet, one
-	// is added, and removed again with the shoot. Immutable.
-	// Trellis extension, under the name that the upstream extension is about to use.
+	// SubnetID is the ID of an existing IPv4 subnet for the nodes, in the network given by id. The subnet itself is never
+	// changed: its owner configures its DNS servers and gateway. If the router has no interface in it yet, one is added,
+	// and removed again with the shoot. Immutable. Trellis extension, with the name that the upstream extension plans to
+	// use.
 	// +optional
 	SubnetID *string `json:"subnetId,omitempty"`
 
-	// SecurityGroupID is the ID of an existing security group for the nodes. Its rules are its owner's business: it must
-	// let the nodes reach each other and the world, let pods through when the shoot routes them natively, and let load
-	// balancers reach ports 30000-32767. Immutable.
-	// Trellis extension, under the name that the upstream extension is about to use.
+	// SecurityGroupID is the ID of an existing security group for the nodes. Its owner configures its rules: they must
+	// allow traffic among the nodes and to the internet, traffic of pods if the shoot routes them natively, and traffic
+	// from load balancers to ports 30000-32767. Immutable. Trellis extension, with the name that the upstream extension
+	// plans to use.
 	//
 	// Default: a security group is created.
 	// +optional
 	SecurityGroupID *string `json:"securityGroupId,omitempty"`
 
-	// ShareNetwork switches a Manila share network on, in the node subnet. It may be switched on later, never off.
+	// ShareNetwork switches a Manila share network on, in the node subnet. It may be switched on later, but never off.
 	//
 	// Default: not enabled.
 	// +optional
 	ShareNetwork *ShareNetwork `json:"shareNetwork,omitempty"`
 
-	// IPv6 makes the nodes dual-stack. Required when the Shoot's ipFamilies contain IPv6, and ignored as long as they do
-	// not, as in a Shoot that went back from dual stack. It may be set later and is immutable from then on.
+	// IPv6 makes the nodes dual-stack. Required if the Shoot's ipFamilies contain IPv6, and ignored otherwise, as in a
+	// Shoot that went back from dual stack. It may be set later and is immutable from then on.
 	// +optional
 	IPv6 *IPv6Config `json:"ipv6,omitempty"`
 
@@ -92,17 +91,17 @@ type Networks struct {
 	// +optional
 	MTU *int `json:"mtu,omitempty"`
 
-	// AvailabilityZoneHints ask Neutron to schedule the created network and router in the given zones. Immutable.
-	// Trellis extension.
+	// AvailabilityZoneHints make Neutron schedule the created network and router in the given zones. Immutable. Trellis
+	// extension.
 	// +optional
 	AvailabilityZoneHints *AvailabilityZoneHints `json:"availabilityZoneHints,omitempty"`
 
-	// NodePortSourceRanges are the ranges (CIDR) from which the created security group lets TCP and UDP reach ports
+	// NodePortSourceRanges are the ranges (CIDR) from which the created security group allows TCP and UDP to ports
 	// 30000-32767 of the nodes. An empty list closes the ports to all but the shoot's own nodes and pods; load balancers
 	// outside the node subnet then need their range here. Not allowed together with securityGroupId. May be changed later.
 	// Trellis extension.
 	//
-	// Default: everywhere, which is 0.0.0.0/0, and ::/0 too when ipv6 is set.
+	// Default: everywhere: 0.0.0.0/0, and ::/0 too if ipv6 is set.
 	// +optional
 	NodePortSourceRanges []string `json:"nodePortSourceRanges,omitzero"`
 }
@@ -131,11 +130,11 @@ type ShareNetwork struct {
 	Enabled bool `json:"enabled"`
 }
 
-// IPv6Config says where the IPv6 ranges of a dual-stack shoot come from: either all from one subnet pool, or all three
-// given.
+// IPv6Config is the source of the IPv6 ranges of a dual-stack shoot: either one subnet pool for all, or all three
+// ranges.
 type IPv6Config struct {
-	// SubnetPoolID is the ID of a Neutron subnet pool from which nodes, pods and services take their ranges. Ranges that are given
-	// win: the pool has no effect then.
+	// SubnetPoolID is the ID of a Neutron subnet pool from which nodes, pods and services take their ranges. Explicit ranges take
+	// precedence: the pool has no effect then.
 	// +optional
 	SubnetPoolID *string `json:"subnetPoolID,omitempty"`
 
@@ -147,13 +146,13 @@ type IPv6Config struct {
 	// +optional
 	PodCIDR string `json:"podCIDR,omitempty"`
 
-	// ServiceCIDR is the IPv6 range of the services, best a /112: that in which the range begins is what Kubernetes uses.
+	// ServiceCIDR is the IPv6 range of the services, preferably a /112: Kubernetes uses the first /112 of the range.
 	// +optional
 	ServiceCIDR string `json:"serviceCIDR,omitempty"`
 }
 
-// AvailabilityZoneHints are the zones in which Neutron's agents should serve a network or a router. Which zones there are
-// is listed by `openstack availability zone list --network`; they need not be those of the nodes.
+// AvailabilityZoneHints are the zones in which Neutron's agents should serve a network or a router. `openstack
+// availability zone list --network` lists the zones; they may differ from those of the nodes.
 type AvailabilityZoneHints struct {
 	// Network is for the created network. Not allowed together with networks.id.
 	// +optional

@@ -3,7 +3,8 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // InfrastructureState is what a controller on another seed needs to go on with a shoot (Infrastructure.status.state).
-// Upstream decodes it too: there is nothing in it but strings under data, and keys of ours begin with `trellis.`.
+// Upstream decodes it too: it contains nothing but strings under data, and keys that only Trellis writes begin with
+// `trellis.`.
 //
 // +kubebuilder:object:root=true
 type InfrastructureState struct {
@@ -24,7 +25,7 @@ const (
 	StateKeySubnetIPv6Services    = "SubnetIPv6Svc"          // ID of the subnet that reserves the IPv6 range of the services
 	StateKeyFloatingNetwork       = "FloatingNetwork"        // ID of the external network
 	StateKeyFloatingNetworkName   = "FloatingNetworkName"    // name of the external network
-	StateKeyFloatingPoolSubnet    = "FloatingPoolSubnetName" // name or pattern of the external subnets asked for
+	StateKeyFloatingPoolSubnet    = "FloatingPoolSubnetName" // name or pattern of the requested external subnets
 	StateKeySecurityGroup         = "SecurityGroup"          // ID of the nodes' security group
 	StateKeySecurityGroupName     = "SecurityGroupName"      // name of the nodes' security group
 	StateKeyShareNetwork          = "ShareNetwork"           // ID of the share network
@@ -35,13 +36,13 @@ const (
 	StateKeyPodSubnetIPv6CIDR     = "PodSubnetIPv6CIDR"      // IPv6 range of the pods
 	StateKeyServiceSubnetIPv6CIDR = "ServiceSubnetIPv6CIDR"  // IPv6 range of the services
 	StateKeyResourcesExist        = "resource_exist"         // "true" while anything of the shoot may exist
-	StateKeyRouterIP              = "RouterIP"               // legacy, dropped when met
+	StateKeyRouterIP              = "RouterIP"               // legacy, removed when found
 )
 
-// Keys of InfrastructureState.Data that only Trellis writes. Upstream carries them along untouched.
+// Keys of InfrastructureState.Data that only Trellis writes. Upstream keeps them unchanged.
 const (
 	StateKeyIntents   = "trellis.intents"   // what was about to be created when the state was saved, as JSON
-	StateKeyOwnership = "trellis.ownership" // which of the recorded resources are the shoot's own and which were given, as JSON
+	StateKeyOwnership = "trellis.ownership" // which of the recorded resources are owned by the shoot and which existed before, as JSON
 )
 
 // StateKeyPrefix begins every key of InfrastructureState.Data that only Trellis writes.

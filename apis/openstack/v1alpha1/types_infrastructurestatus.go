@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// InfrastructureStatus is what the Infrastructure controller tells the controllers of ControlPlane and Worker
+// InfrastructureStatus is the output of the Infrastructure controller for the controllers of ControlPlane and Worker
 // (Infrastructure.status.providerStatus). It is read by controllers of other versions and by the upstream extension, so
 // a field never changes its meaning.
 //
@@ -14,7 +14,7 @@ type InfrastructureStatus struct {
 	Networks NetworkStatus `json:"networks"`
 	// Node describes what machines need besides the network.
 	Node NodeStatus `json:"node"`
-	// SecurityGroups are the security groups of the shoot, created or given.
+	// SecurityGroups are the security groups of the shoot, created or existing.
 	SecurityGroups []SecurityGroup `json:"securityGroups"`
 }
 
@@ -24,7 +24,7 @@ type NodeStatus struct {
 	KeyName string `json:"keyName"`
 }
 
-// NetworkStatus describes the network of the nodes, created or given.
+// NetworkStatus describes the network of the nodes, created or existing.
 type NetworkStatus struct {
 	// ID is the network's ID.
 	ID string `json:"id"`
@@ -67,7 +67,7 @@ type ShareNetworkStatus struct {
 	Name string `json:"name"`
 }
 
-// Purpose says what a subnet or security group is for.
+// Purpose is the purpose of a subnet or security group.
 type Purpose string
 
 // Purposes of subnets and security groups.
@@ -84,7 +84,7 @@ const (
 
 // Subnet describes a Neutron subnet.
 type Subnet struct {
-	// Purpose says what the subnet is for.
+	// Purpose is the purpose of the subnet.
 	Purpose Purpose `json:"purpose"`
 	// ID is the subnet's ID.
 	ID string `json:"id"`
@@ -94,7 +94,7 @@ type Subnet struct {
 
 // SecurityGroup describes a Neutron security group.
 type SecurityGroup struct {
-	// Purpose says what the security group is for.
+	// Purpose is the purpose of the security group.
 	Purpose Purpose `json:"purpose"`
 	// ID is the security group's ID.
 	ID string `json:"id"`

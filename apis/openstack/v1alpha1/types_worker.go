@@ -6,14 +6,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WorkerConfig is what a user says about one worker pool
-// (Shoot.spec.provider.workers[].providerConfig, Worker.spec.pools[].providerConfig).
+// WorkerConfig is the user's configuration of one worker pool (Shoot.spec.provider.workers[].providerConfig,
+// Worker.spec.pools[].providerConfig).
 //
 // +kubebuilder:object:root=true
 type WorkerConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// NodeTemplate tells the cluster-autoscaler what a node of the pool offers, where that differs from the machine type.
+	// NodeTemplate describes the capacity of a node of the pool to the cluster-autoscaler, if it differs from the machine
+	// type.
 	// +optional
 	NodeTemplate *extensionsv1alpha1.NodeTemplate `json:"nodeTemplate,omitempty"`
 	// ServerGroup puts the pool's machines into a Nova server group of its own. Changing it rolls the nodes.
@@ -67,13 +68,13 @@ type ServerGroup struct {
 	Policy string `json:"policy"`
 }
 
-// WorkerStatus is what the Worker controller remembers about a Worker (Worker.status.providerStatus).
+// WorkerStatus is what the Worker controller records about a Worker (Worker.status.providerStatus).
 //
 // +kubebuilder:object:root=true
 type WorkerStatus struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// MachineImages are the images in use. They keep a pool working whose image version left the CloudProfile.
+	// MachineImages are the images in use. They are used for pools whose image version is no longer in the CloudProfile.
 	// +optional
 	MachineImages []MachineImage `json:"machineImages,omitempty"`
 	// ServerGroupDependencies are the server groups of the pools.

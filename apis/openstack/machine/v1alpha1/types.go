@@ -6,36 +6,36 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 const Provider = "OpenStack"
 
 // Prefixes of the two tags that every machine has. The first is followed by the shoot's technical ID, the second by "node". Machines are
-// found again by them.
+// found by them.
 const (
 	TagClusterPrefix = "kubernetes.io-cluster-"
 	TagRolePrefix    = "kubernetes.io-role-"
 )
 
-// MachineProviderConfig is what a MachineClass says about machines in OpenStack (MachineClass.providerSpec).
+// MachineProviderConfig describes the machines of a MachineClass in OpenStack (MachineClass.providerSpec).
 //
 // +kubebuilder:object:root=true
 type MachineProviderConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// Spec is all there is.
+	// Spec describes the machines.
 	Spec MachineProviderConfigSpec `json:"spec,omitempty"`
 }
 
 // MachineProviderConfigSpec describes machines.
 type MachineProviderConfigSpec struct {
-	// ImageID is the ID of the image in Glance. It wins over ImageName; one of the two is required.
+	// ImageID is the ID of the image in Glance. It takes precedence over ImageName; one of the two is required.
 	ImageID string `json:"imageID"`
 	// ImageName is the name of the image in Glance.
 	ImageName string `json:"imageName"`
 	// Region is the region.
 	Region string `json:"region"`
-	// AvailabilityZone is Nova's availability zone. Nova has volumes made in the zone of this name where the cloud does not let servers use
-	// volumes of other zones, and in Cinder's default zone where it does (its option cross_az_attach).
+	// AvailabilityZone is Nova's availability zone. Nova creates volumes in the zone of this name if the cloud does not let servers use
+	// volumes of other zones, and in Cinder's default zone if it does (option cross_az_attach).
 	AvailabilityZone string `json:"availabilityZone"`
 	// FlavorName is the name of the flavor.
 	FlavorName string `json:"flavorName"`
-	// KeyName is the name of the Nova key pair. It is empty where nobody may log in by SSH.
+	// KeyName is the name of the Nova key pair. It is empty if SSH access is disabled.
 	KeyName string `json:"keyName"`
 	// SecurityGroups are the names of the security groups.
 	SecurityGroups []string `json:"securityGroups"`
@@ -73,14 +73,14 @@ type MachineProviderConfigSpec struct {
 	// ServerGroupID is the ID of the server group that machines belong to.
 	// +optional
 	ServerGroupID *string `json:"serverGroupID,omitempty"`
-	// DataVolumes are further volumes that live as long as the machine. Trellis extension.
+	// DataVolumes are further volumes that exist as long as the machine. Trellis extension.
 	// +optional
 	DataVolumes []DataVolume `json:"dataVolumes,omitempty"`
 }
 
 // Network is a network that machines are attached to, by its ID or its name.
 type Network struct {
-	// ID is the network's ID. It wins over Name; one of the two is required.
+	// ID is the network's ID. It takes precedence over Name; one of the two is required.
 	ID string `json:"id,omitempty"`
 	// Name is the network's name.
 	Name string `json:"name,omitempty"`
@@ -88,9 +88,9 @@ type Network struct {
 	PodNetwork bool `json:"podNetwork,omitempty"`
 }
 
-// DataVolume is a Cinder volume that is made for a machine and goes with it. Trellis extension.
+// DataVolume is a Cinder volume that is created for a machine and deleted with it. Trellis extension.
 type DataVolume struct {
-	// Name tells the volumes of a machine apart.
+	// Name is unique among the volumes of a machine.
 	Name string `json:"name"`
 	// Size is the volume's size in GB.
 	Size int `json:"size"`
