@@ -31,8 +31,8 @@ func TestInfrastructures(t *testing.T) {
 
 func TestUnsupportedMessages(t *testing.T) {
 	require.Equal(t, `pods cannot have addresses of IPv6 on infrastructure "azure": leave IPv6 out`, networking.InfrastructureOf("azure").IPv6UnsupportedMessage())
-	require.Equal(t, `without kube-proxy nobody routes Services, which network type "barn" cannot: leave kube-proxy enabled`,
-		networking.KubeProxyRequiredMessage("barn", ""))
-	require.Equal(t, `without kube-proxy nobody routes Services, which network type "barn" does only when it is told to: open the doors, `+
-		`or leave kube-proxy enabled`, networking.KubeProxyRequiredMessage("barn", "open the doors"))
+	require.Equal(t, `without kube-proxy nobody routes Services, which network type "example-net" cannot: leave kube-proxy enabled`,
+		networking.KubeProxyRequiredMessage("example-net", ""))
+	require.Equal(t, `without kube-proxy nobody routes Services, which network type "example-net" does only when it is told to: set kubeProxyReplacement to true, `+
+		`or leave kube-proxy enabled`, networking.KubeProxyRequiredMessage("example-net", "set kubeProxyReplacement to true"))
 }

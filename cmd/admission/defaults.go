@@ -12,13 +12,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
-// defaults are what new shoots get where they say nothing.
+// defaults are the defaults of new shoots.
 type defaults struct {
 	openstack openstack.Options
 	calico    calico.Options
 }
 
-// newDefaults are upstream's, so that a new shoot is the same wherever it is made.
+// newDefaults returns upstream's defaults, so that a new shoot is the same with either extension.
 func newDefaults() *defaults {
 	return &defaults{
 		openstack: openstack.Options{NodeLocalDNSWithoutTCP: true},
@@ -57,7 +57,8 @@ func (d *defaults) flags() manager.FlagSection {
 	}}
 }
 
-// typesOf takes types separated by commas; none at all is a list, too. Any may be named: shoots have types that are none of Trellis's.
+// typesOf parses types separated by commas; an empty list is valid. Any type is accepted: shoots have types that Trellis does not
+// implement.
 func typesOf(target *[]string) func(string) error {
 	return func(text string) error {
 		var types []string

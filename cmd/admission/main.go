@@ -1,5 +1,5 @@
-// Command admission judges in the garden what users write there, and fills in what new shoots leave open. It runs in the garden's runtime
-// cluster. It only composes: the process, and a room for each type.
+// Command admission validates what users write in the garden, and sets defaults of new shoots. It runs in the garden's runtime cluster.
+// It only composes the process and a provider package for each type.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 func addToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(
 		gardencorev1beta1.AddToScheme, securityv1alpha1.AddToScheme,
-		// In the runtime cluster, gardener-operator's Extensions are what registrations are made from.
+		// In the runtime cluster, gardener-operator creates registrations from its Extensions.
 		operatorv1alpha1.AddToScheme,
 	)
 	return builder.AddToScheme(scheme)

@@ -16,10 +16,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager/webhook"
 )
 
-// types are those that have a room.
+// types are the types that have a provider package.
 func types() []string { return []string{openstack.Type, calico.Type, registration.Type} }
 
-// webhooksOf returns what the type's room judges with what it finds in the two clusters.
+// webhooksOf returns the webhooks of a type, which read the two clusters.
 func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaults) []admission.Webhook {
 	garden := admission.Garden{Reader: reader}
 	switch provider {
@@ -34,8 +34,8 @@ func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaul
 	}
 }
 
-// webhookNames lists all webhooks: those that fill in something, too, which only exist where they have something to fill in. Nobody calls
-// these here, so they need no cluster.
+// webhookNames lists all webhooks, including the mutating ones that exist only if they have defaults to set. They are not called here, so
+// they need no cluster.
 func webhookNames() []string {
 	var names []string
 	for _, provider := range types() {
@@ -46,7 +46,7 @@ func webhookNames() []string {
 	return names
 }
 
-// serveWebhooks hands what the rooms declare to what serves it.
+// serveWebhooks registers the webhooks of the provider packages with the server.
 func serveWebhooks(p *manager.Process, defaults *defaults) error {
 	var served []webhook.Webhook
 	for _, provider := range p.Types {
@@ -64,8 +64,8 @@ func asServed(w admission.Webhook) webhook.Webhook {
 	}
 	policy := admissionregistrationv1.Fail
 	if equality.Semantic.DeepEqual(w.ObjectSelector, metav1.LabelSelector{}) {
-		// It is asked for every object of its kind, so also for that by which gardener-operator installs this process. When nobody answers, it
-		// must not stand in the way of what would repair it.
+		// It is called for every object of its kind, also for the one by which gardener-operator installs this process. If it is unavailable,
+		// it must not block the repair.
 		policy = admissionregistrationv1.Ignore
 	}
 	return webhook.Webhook{

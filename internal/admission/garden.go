@@ -13,14 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Garden looks up what rooms have to know besides the object. Every look goes to the API server: most writes need none, and a cache of
-// CloudProfiles or Secrets would cost more than it saves.
+// Garden reads the objects that validation needs besides the validated one. It reads from the API server: most writes need no read,
+// and a cache of CloudProfiles or Secrets would cost more than it saves.
 type Garden struct {
 	Reader client.Reader
 }
 
-// CloudProfileSpec returns what the shoot's CloudProfile says, or its NamespacedCloudProfile with its parent's, which Gardener has put together
-// in its status. It returns nil when there is no such profile, or nothing in its status yet: Gardener refuses such shoots itself.
+// CloudProfileSpec returns the spec of the shoot's CloudProfile, or that of its NamespacedCloudProfile merged with its parent's, which Gardener
+// writes to its status. It returns nil if there is no such profile, or its status is still empty: Gardener itself rejects such shoots.
 func (g Garden) CloudProfileSpec(ctx context.Context, shoot *gardencorev1beta1.Shoot) (*gardencorev1beta1.CloudProfileSpec, error) {
 	kind, name := v1beta1constants.CloudProfileReferenceKindCloudProfile, ""
 	if shoot.Spec.CloudProfileName != nil {
@@ -32,7 +32,7 @@ func (g Garden) CloudProfileSpec(ctx context.Context, shoot *gardencorev1beta1.S
 	if kind == v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile {
 		profile := &gardencorev1beta1.NamespacedCloudProfile{}
 		found, err := g.find(ctx, shoot.Namespace, name, profile)
-		// The status is a copy of the parent's spec and more; a profile that was made just now has none.
+		// The status is the parent's spec with additions; a profile that was just created has none.
 		if !found || len(profile.Status.CloudProfileSpec.Regions) == 0 && profile.Status.CloudProfileSpec.ProviderConfig == nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func (g Garden) CloudProfileSpec(ctx context.Context, shoot *gardencorev1beta1.S
 	return g.ParentSpec(ctx, name)
 }
 
-// ParentSpec returns what the CloudProfile of that name says, or nil when there is none.
+// ParentSpec returns the spec of the CloudProfile of that name, or nil if there is none.
 func (g Garden) ParentSpec(ctx context.Context, name string) (*gardencorev1beta1.CloudProfileSpec, error) {
 	profile := &gardencorev1beta1.CloudProfile{}
 	found, err := g.find(ctx, "", name, profile)
@@ -51,8 +51,9 @@ func (g Garden) ParentSpec(ctx context.Context, name string) (*gardencorev1beta1
 	return &profile.Spec, nil
 }
 
-// CredentialsOf returns the data of the Secret, or InternalSecret, with the credentials of the shoot's infrastructure. It returns nil when the shoot
-// names none, or what it names does not exist or is of another kind: Gardener refuses what needs credentials and has none.
+// CredentialsOf returns the data of the Secret, or InternalSecret, with the credentials of the shoot's infrastructure. It returns nil if the shoot
+// references none, or the referenced object does not exist or is of another kind: Gardener itself rejects shoots that need credentials and have
+// none.
 func (g Garden) CredentialsOf(ctx context.Context, shoot *gardencorev1beta1.Shoot) (map[string][]byte, error) {
 	switch {
 	case shoot.Spec.CredentialsBindingName != nil:
@@ -76,8 +77,8 @@ func (g Garden) CredentialsOf(ctx context.Context, shoot *gardencorev1beta1.Shoo
 	}
 }
 
-// Credentials returns the data of a Secret or an InternalSecret, not nil even if it has none. It returns nil when there is no such object, or the
-// reference is to another kind.
+// Credentials returns the data of a Secret or an InternalSecret, which is not nil even if it is empty. It returns nil if there is no such object,
+// or the reference is to another kind.
 func (g Garden) Credentials(ctx context.Context, reference corev1.ObjectReference) (map[string][]byte, error) {
 	switch reference.GroupVersionKind() {
 	case corev1.SchemeGroupVersion.WithKind("Secret"):
@@ -100,7 +101,7 @@ func dataOf(found bool, data map[string][]byte) map[string][]byte {
 	return data
 }
 
-// find reports whether there is such an object. Its error never says that there is none.
+// find reads an object and reports whether it exists. The error is never NotFound.
 func (g Garden) find(ctx context.Context, namespace, name string, into client.Object) (bool, error) {
 	if name == "" {
 		return false, nil

@@ -17,18 +17,18 @@ import (
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
-// Result is what is said of a write.
+// Result is the result of validating a write.
 type Result struct {
-	// Errors are the mistakes. With any, the write is refused. Their messages say what to do.
+	// Errors are the invalid fields. If there are any, the write is rejected. Their messages tell users what to do.
 	Errors field.ErrorList
-	// Warnings are sentences for whoever writes. They refuse nothing.
+	// Warnings are sentences for the client. They reject nothing.
 	Warnings []string
 }
 
-// Validate returns a handler for creations and updates of objects of one kind. Everything else passes: other kinds, subresources, what is being
-// deleted. old is nil when the object is created.
+// Validate returns a handler for creations and updates of objects of one kind. Everything else is accepted: other kinds, subresources, objects
+// that are being deleted. old is nil when the object is created.
 //
-// An error of judge is not the user's mistake: something could not be found out. Whoever writes is told to try again.
+// An error of the validation function is not the user's fault: a read failed. The client is asked to try again.
 func Validate[Kind any, Object interface {
 	*Kind
 	client.Object
@@ -51,7 +51,7 @@ func Validate[Kind any, Object interface {
 	})
 }
 
-// nameOf is what the object is called, or will be: names that are generated are not known yet.
+// nameOf returns the object's name, or its generateName if the name is not yet generated.
 func nameOf(request admission.Request) string {
 	if request.Name != "" {
 		return request.Name
@@ -59,7 +59,7 @@ func nameOf(request admission.Request) string {
 	return "new"
 }
 
-// response is an Invalid of the API server's own form, so that clients find the fields in its details.
+// response returns an Invalid status as API servers return it, so that clients find the fields in its details.
 func (r Result) response(ctx context.Context, kind schema.GroupKind, name string) admission.Response {
 	if len(r.Errors) == 0 {
 		return admission.Allowed("").WithWarnings(r.Warnings...)

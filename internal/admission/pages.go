@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// pageSize is how many objects are read at once, maxPages how many pages there may be: as many objects as no garden has of a kind.
+	// pageSize is the number of objects per page, maxPages the maximum number of pages: more objects than any garden has of a kind.
 	pageSize = 250
 	maxPages = 400
 )
 
 // EachPage reads all objects of a list's kind page by page, so that no more than one page is in memory, until visit returns false. The same list is
-// filled again and again. More pages than a garden can have are an error.
+// reused for each page. More than maxPages pages are an error.
 func EachPage[List client.ObjectList](ctx context.Context, reader client.Reader, list List, visit func(List) bool, options ...client.ListOption) error {
 	token := ""
 	for range maxPages {

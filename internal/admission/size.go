@@ -8,16 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// How many bytes a document may have. API servers take megabytes, which nobody writes, and a process that judges several at a time cannot afford.
+// Maximum sizes of documents in bytes. API servers accept megabytes, which the process could not hold for several requests at a time.
 const (
 	// MaxShootConfig is for each document in a Shoot.
 	MaxShootConfig = 64 << 10
-	// MaxProjectProfileConfig is for what a project adds to a CloudProfile, MaxProfileConfig for what a CloudProfile says itself: an image in each of
-	// some dozens of regions, hundreds of times.
+	// MaxProjectProfileConfig is for the additions of a project to a CloudProfile, MaxProfileConfig for a CloudProfile itself: hundreds of images in
+	// some dozens of regions.
 	MaxProjectProfileConfig, MaxProfileConfig = 256 << 10, 1 << 20
 )
 
-// TooLarge says that a document is, before anybody decodes it. One that is there already goes on as it is: controllers know no bound.
+// TooLarge returns an error for a document that exceeds its limit, before it is decoded. Existing documents are not affected:
+// controllers have no limit.
 func TooLarge(document, old *runtime.RawExtension, limit int, path *field.Path) field.ErrorList {
 	if document == nil || len(document.Raw) <= limit || old != nil && bytes.Equal(document.Raw, old.Raw) {
 		return nil

@@ -6,28 +6,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Webhook describes a webhook to whoever serves it and declares it to an API server.
+// Webhook describes a webhook for the code that serves and registers it.
 type Webhook struct {
-	// Name is unique: what it is about, then the type of its room. "shoot.openstack"
+	// Name is unique: the object, then the type, e.g. "shoot.openstack".
 	Name string
-	// Mutates is true for one that changes objects. The others only judge.
+	// Mutates is true for a mutating webhook. The others only validate.
 	Mutates bool
-	// Runtime is true when objects in the runtime cluster are meant, where the process runs, instead of the garden's.
+	// Runtime is true for objects in the runtime cluster, where the process runs, instead of the garden.
 	Runtime bool
-	// Rules and ObjectSelector say which requests are meant. A selector that selects everything goes with rules that are narrow enough.
-	// Handler lets all others pass.
+	// Rules and ObjectSelector select the requests. A selector may select everything if the rules are narrow enough. Handler accepts
+	// all others.
 	Rules          []admissionregistrationv1.RuleWithOperations
 	ObjectSelector metav1.LabelSelector
 	Handler        admission.Handler
 }
 
-// Labelled selects objects by a label that Gardener itself keeps on those that have to do with a type
+// Labelled selects objects by a label that Gardener itself sets on objects of a type
 // (gardener/docs/extensions/admission.md), such as provider.extensions.gardener.cloud/openstack. prefix ends with the slash.
 func Labelled(prefix, providerType string) metav1.LabelSelector {
 	return metav1.LabelSelector{MatchLabels: map[string]string{prefix + providerType: "true"}}
 }
 
-// CreationsAndUpdates means creations and updates of one resource, in or outside of namespaces. A subresource is "shoots/status".
+// CreationsAndUpdates selects creations and updates of one resource, namespaced or not. A subresource is written "shoots/status".
 func CreationsAndUpdates(group, version, resource string) []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

@@ -15,8 +15,8 @@ import (
 )
 
 // setDefaults sets spec.networking.providerConfig.overlay, or createPodRoutes in it, where the user has not. Other contracts read the overlay
-// switch as it stands in the Shoot, so its default has to stand there, too. What the user wrote stays as it is; what cannot be read is left
-// to be refused.
+// setting from the Shoot, so its default must be written there, too. The user's values are kept; what cannot be decoded is left for
+// validation to reject.
 func (o Options) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
 	if !usesCalico(shoot) || old != nil && equality.Semantic.DeepEqual(old.Spec, shoot.Spec) || isMigrating(shoot) {
 		return nil
@@ -30,7 +30,7 @@ func (o Options) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Sh
 	if overlay == nil {
 		overlay = o.defaultOverlay(shoot, old, config)
 	}
-	// A backend that was given says who makes routes.
+	// An explicit backend determines the source of routes.
 	usesOtherRoutes := config.Backend != nil && *config.Backend != calicov1alpha1.BackendBird
 	if overlay != nil && !overlay.Enabled && overlay.CreatePodRoutes == nil && !usesOtherRoutes && slices.Contains(o.PodRoutes, shoot.Spec.Provider.Type) {
 		overlay = withPodRoutes(overlay, oldOverlay)
@@ -46,8 +46,8 @@ func (o Options) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Sh
 	return nil
 }
 
-// withPodRoutes returns an overlay that is off with pod routes if it has only now come to be off. Who was without an overlay before keeps the
-// routes there were: another default must not change a data plane that is in use.
+// withPodRoutes adds pod routes to an overlay that is off and was not off before. A shoot without an overlay keeps its routes: another
+// default must not change a data plane in use.
 func withPodRoutes(overlay, oldOverlay *calicov1alpha1.Overlay) *calicov1alpha1.Overlay {
 	routes := new(true)
 	if oldOverlay != nil && !oldOverlay.Enabled {
@@ -61,7 +61,7 @@ func withPodRoutes(overlay, oldOverlay *calicov1alpha1.Overlay) *calicov1alpha1.
 	return overlay
 }
 
-// overlayOf returns the switch of a shoot as it was, nil if it had none, or none that can be read.
+// overlayOf returns the overlay setting of the old shoot, nil if it had none or it cannot be decoded.
 func overlayOf(old *gardencorev1beta1.Shoot) *calicov1alpha1.Overlay {
 	if !usesCalico(old) {
 		return nil
@@ -73,7 +73,7 @@ func overlayOf(old *gardencorev1beta1.Shoot) *calicov1alpha1.Overlay {
 	return config.Overlay
 }
 
-// decodeValidConfig returns the configuration, nil if it has mistakes.
+// decodeValidConfig returns the configuration, nil if it is invalid.
 func decodeValidConfig(shoot *gardencorev1beta1.Shoot) *calicov1alpha1.NetworkConfig {
 	config, err := calicov1alpha1.DecodeNetworkConfig(shoot.Spec.Networking.ProviderConfig)
 	if err != nil {
@@ -82,9 +82,9 @@ func decodeValidConfig(shoot *gardencorev1beta1.Shoot) *calicov1alpha1.NetworkCo
 	return config
 }
 
-// defaultOverlay returns the switch of a shoot that has none, nil if it is to stay without: off for a new one, and as it was for one that had
-// it, since a manifest that knows nothing of the default must not change the data plane. Whoever says in another way what is to be wrapped
-// is free of both. Families do not matter: with IPv6 nothing is wrapped anyway, and the switch is what tells a cloud to make routes.
+// defaultOverlay returns the overlay setting for a shoot that has none, nil if it stays without: off for a new shoot, and the old value for a
+// shoot that had one, since a manifest without the default must not change the data plane. Neither applies if other fields select the
+// encapsulation. IP families do not matter: with IPv6 nothing is encapsulated anyway, and the setting makes a cloud create routes.
 func (o Options) defaultOverlay(shoot, old *gardencorev1beta1.Shoot, config *calicov1alpha1.NetworkConfig) *calicov1alpha1.Overlay {
 	if !slices.Contains(o.OverlayOff, shoot.Spec.Provider.Type) || config.SetsEncapsulation() {
 		return nil
@@ -95,7 +95,8 @@ func (o Options) defaultOverlay(shoot, old *gardencorev1beta1.Shoot, config *cal
 	return overlayOf(old)
 }
 
-// newOverlay switches it off, but for calico-ipam where nodes do not make routes: clouds know none to its addresses.
+// newOverlay switches the overlay off, except for calico-ipam if nodes do not distribute routes: clouds have no routes
+// to its addresses.
 func (o Options) newOverlay(infrastructureType string, config *calicov1alpha1.NetworkConfig) *calicov1alpha1.Overlay {
 	nodesRoute := slices.Contains(o.PodRoutes, infrastructureType) || networking.InfrastructureOf(infrastructureType).PodRoutes
 	if config.IPAM != nil && config.IPAM.Type == calicov1alpha1.IPAMCalico && !nodesRoute {
@@ -104,7 +105,8 @@ func (o Options) newOverlay(infrastructureType string, config *calicov1alpha1.Ne
 	return &calicov1alpha1.Overlay{}
 }
 
-// isMigrating reports whether the shoot is on its way to another seed, or waits to be. Until it has arrived nothing about it changes.
+// isMigrating reports whether the shoot is being migrated to another seed, or is about to be. Nothing is changed until the migration
+// is complete.
 func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
 	last := shoot.Status.LastOperation
 	if last == nil {
@@ -122,8 +124,8 @@ func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
 	return currentSeed != nil && desiredSeed != nil && *currentSeed != *desiredSeed
 }
 
-// withOverlay returns the document with that overlay, where the user has none, or with what is new in it. All else stays as it is. There may
-// be no document.
+// withOverlay returns the document with the overlay, if the user set none, or with its new members. Everything else is kept. The document
+// may be absent.
 func withOverlay(document *runtime.RawExtension, configured, overlay *calicov1alpha1.Overlay) (*runtime.RawExtension, error) {
 	if document == nil || len(document.Raw) == 0 {
 		config := calicov1alpha1.NewNetworkConfig()
@@ -146,7 +148,7 @@ func withOverlay(document *runtime.RawExtension, configured, overlay *calicov1al
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// setMember returns a document with one more member, or another value of it.
+// setMember returns the document with a member added or replaced.
 func setMember(document json.RawMessage, name string, value any) (json.RawMessage, error) {
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(document, &members); err != nil {

@@ -1,5 +1,6 @@
-// Package calico judges in the garden what Shoots ask of Calico, and fills in the overlay of new ones. The rules are those of
-// apis/calico/validation, which the Network controller's driver calls as well.
+// Package calico validates the Calico configuration of Shoots in the garden, and sets the default overlay of new ones. The
+// rules are those of apis/calico/validation, which the Network controller's driver also applies.
 //
-// The package must not know any cloud, contract or process, nor look anything up: what clouds let through is in apis/networking.
+// The package must not know any cloud, contract or process, nor read other objects: apis/networking knows which packets clouds
+// drop.
 package calico

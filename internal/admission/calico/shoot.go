@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// validate refuses what the Network controller could not fulfil, or would fulfil otherwise. An API server asks it about the shoot as it is with
-// the defaults of setDefaults.
+// validate rejects what the Network controller could not deploy, or would deploy differently. API servers call it with the shoot that has the
+// defaults of setDefaults.
 func validate(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Result, error) {
 	if !usesCalico(shoot) {
 		return admission.Result{}, nil
@@ -33,7 +33,7 @@ func validate(_ context.Context, shoot, old *gardencorev1beta1.Shoot) (admission
 	return admission.Result{Errors: errs, Warnings: warnings}, nil
 }
 
-// usesCalico reports whether there is Calico in the shoot. Shoots without workers have no network at all.
+// usesCalico reports whether the shoot uses Calico. Shoots without workers have no network.
 func usesCalico(shoot *gardencorev1beta1.Shoot) bool {
 	if shoot == nil || len(shoot.Spec.Provider.Workers) == 0 || shoot.Spec.Networking == nil {
 		return false

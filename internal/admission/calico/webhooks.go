@@ -9,20 +9,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
-// Type is the network type that the room is about.
+// Type is the network type of this package.
 const Type = "calico"
 
-// Options are what an admin decides.
+// Options are the admin's settings.
 type Options struct {
-	// OverlayOff are the types of infrastructure on which new shoots have no overlay, unless they say otherwise. It is for clouds that make
-	// routes to pods then, and nodes that may send packets of pods.
+	// OverlayOff are the types of infrastructure on which new shoots have no overlay by default. It is for clouds that then route to pods,
+	// and let nodes send packets of pods.
 	OverlayOff []string
-	// PodRoutes are the types of infrastructure on which nodes tell each other the ways to their pods where the overlay is off, unless the
-	// shoot says otherwise.
+	// PodRoutes are the types of infrastructure on which nodes by default distribute the routes to their pods if the overlay is off.
 	PodRoutes []string
 }
 
-// Webhooks are all of the room's. Whoever calls them needs nothing of the garden but the request.
+// Webhooks returns all webhooks of this package. They need nothing but the request.
 func Webhooks(options Options) []admission.Webhook {
 	shoots := admission.CreationsAndUpdates(gardencorev1beta1.GroupName, gardencorev1beta1.SchemeGroupVersion.Version, "shoots")
 	selected := admission.Labelled(v1beta1constants.LabelExtensionNetworkingTypePrefix, Type)

@@ -49,7 +49,7 @@ func profileWebhook(name, resource string, mutates bool, handler ctrladmission.H
 	return webhook
 }
 
-// maxWarnings are spelt out: an image that a region lacks, it often lacks in all versions.
+// maxWarnings are returned in full: a region without an image often lacks all its versions.
 const maxWarnings = 10
 
 func validateCloudProfile(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) (admission.Result, error) {
@@ -63,7 +63,7 @@ func validateCloudProfile(_ context.Context, profile, old *gardencorev1beta1.Clo
 	if old != nil && old.Spec.Type == Type {
 		result = onlyIntroduced(resultForCloudProfile(&old.Spec), result)
 	}
-	// API servers cut off what is too long to read.
+	// API servers truncate long warnings.
 	if more := len(result.Warnings) - maxWarnings; more > 0 {
 		result.Warnings = append(result.Warnings[:maxWarnings], fmt.Sprintf("spec.providerConfig: %d warnings more", more))
 	}
@@ -78,7 +78,7 @@ func tooLargeProfile(profile, old *gardencorev1beta1.CloudProfile) field.ErrorLi
 	return admission.TooLarge(profile.Spec.ProviderConfig, before, admission.MaxProfileConfig, field.NewPath("spec", "providerConfig"))
 }
 
-// sameCloudProfile compares what resultForCloudProfile looks at.
+// sameCloudProfile compares the fields that resultForCloudProfile evaluates.
 func sameCloudProfile(a, b *gardencorev1beta1.CloudProfileSpec) bool {
 	return a.Type == b.Type && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
 		equality.Semantic.DeepEqual(a.MachineImages, b.MachineImages) &&
@@ -102,8 +102,8 @@ func resultForCloudProfile(spec *gardencorev1beta1.CloudProfileSpec) admission.R
 	}
 }
 
-// readCloudProfileConfig returns a config with the mistakes in its form. One with unknown fields is read all the same, so that it is known which of
-// the other mistakes were there before. It is nil when it cannot be read at all.
+// readCloudProfileConfig returns a config with its decoding errors. A config with unknown fields is decoded nevertheless, so that other errors can
+// be compared with the old object's. It is nil if it cannot be decoded.
 func readCloudProfileConfig(raw *runtime.RawExtension, path *field.Path) (*openstackv1alpha1.CloudProfileConfig, field.ErrorList) {
 	config, err := openstackv1alpha1.DecodeCloudProfileConfigStrictly(raw)
 	if err == nil {

@@ -10,15 +10,15 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// setCapabilityFlavors writes into spec.machineImages the flavors by which the providerConfig maps the versions, where the CloudProfile works with
-// capabilities. The upstream extension does so: its users say it once, and Gardener refuses versions without flavors.
+// setCapabilityFlavors writes into spec.machineImages the flavors by which the providerConfig maps the versions, if the CloudProfile uses
+// capabilities. The upstream extension does the same: its users write them once, and Gardener rejects versions without flavors.
 //
-// What an admin wrote stays, unlike there. What only followed the mapping so far goes on following it.
+// Unlike upstream, it keeps what an admin wrote. Flavors that equal the mapping keep following it.
 func setCapabilityFlavors(_ context.Context, profile, old *gardencorev1beta1.CloudProfile) error {
 	if profile.Spec.Type != Type || len(profile.Spec.MachineCapabilities) == 0 || old != nil && sameCloudProfile(&profile.Spec, &old.Spec) {
 		return nil
 	}
-	if len(tooLargeProfile(profile, old)) > 0 { // which judging refuses
+	if len(tooLargeProfile(profile, old)) > 0 { // rejected by validation
 		return nil
 	}
 	before := profileImages{}
@@ -31,9 +31,9 @@ func setCapabilityFlavors(_ context.Context, profile, old *gardencorev1beta1.Clo
 	return nil
 }
 
-// profileImages is what a profile says of its machine images, in both places.
+// profileImages are the machine images of a profile, from spec.machineImages and from the providerConfig.
 type profileImages struct {
-	// configs are what is mapped of each version by itself.
+	// configs are the mappings of each version.
 	configs map[imageVersion]*openstackv1alpha1.CloudProfileConfig
 	images  []gardencorev1beta1.MachineImage
 	// flavors are those of each version in images.
@@ -42,7 +42,7 @@ type profileImages struct {
 
 type imageVersion struct{ image, version string }
 
-// flavorChange gives a version other flavors.
+// flavorChange changes the flavors of a version.
 type flavorChange struct {
 	image   string
 	version *gardencorev1beta1.MachineImageVersion
@@ -51,7 +51,7 @@ type flavorChange struct {
 
 func (c flavorChange) apply() { c.version.CapabilityFlavors = c.flavors }
 
-// changesSince lists the versions that are to have the flavors of their mappings.
+// changesSince lists the versions that get the flavors of their mappings.
 func (o profileImages) changesSince(before profileImages) []flavorChange {
 	var changes []flavorChange
 	for i := range o.images {
@@ -89,7 +89,7 @@ func (o profileImages) flavorsIfMapped(image, version string) []gardencorev1beta
 	return nil
 }
 
-// profileImagesOf maps nothing when the config cannot be read: judging says so.
+// profileImagesOf returns no mappings if the config cannot be decoded: validation reports that.
 func profileImagesOf(raw *runtime.RawExtension, images []gardencorev1beta1.MachineImage) profileImages {
 	result := profileImages{
 		configs: map[imageVersion]*openstackv1alpha1.CloudProfileConfig{}, images: images,

@@ -21,8 +21,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// credentialsLabel is on Secrets and InternalSecrets that a binding of this type refers to. Gardener puts it there, and asks, when there is a
-// new binding, by a dry run whether the Secret could be created with it.
+// credentialsLabel is on Secrets and InternalSecrets that a binding of this type refers to. Gardener sets it, and checks by a dry run for a
+// new binding whether the Secret could be created with it.
 const credentialsLabel = v1beta1constants.LabelShootProviderPrefix + Type
 
 func credentialsWebhooks(garden admission.Garden) []admission.Webhook {
@@ -48,14 +48,14 @@ func credentialsWebhooks(garden admission.Garden) []admission.Webhook {
 	}}
 }
 
-// credentialsValidator judges what users log in to OpenStack with, and what brings it to their projects.
+// credentialsValidator validates the credentials for OpenStack, and the bindings that refer to them.
 type credentialsValidator struct{ garden admission.Garden }
 
 func (c credentialsValidator) validateSecret(ctx context.Context, validateSecret, old *corev1.Secret) (admission.Result, error) {
 	if old == nil {
 		return validateCreated(validateSecret, validateSecret.Data), nil
 	}
-	if !areCredentials(validateSecret) && !areCredentials(old) { // whoever takes the label away with the same write does not change what binding there is
+	if !areCredentials(validateSecret) && !areCredentials(old) { // removing the label in the same write does not remove the binding
 		return admission.Result{}, nil
 	}
 	return c.validateUpdate(ctx, secretReference(validateSecret.Namespace, validateSecret.Name), validateSecret.Data, old.Data)
@@ -88,7 +88,7 @@ func validateCreated(object client.Object, data map[string][]byte) admission.Res
 	return admission.Result{Errors: validation.ValidateCredentials(data, path), Warnings: validation.CredentialsWarnings(data, path)}
 }
 
-// validateUpdate judges another version of what reference refers to. That shoots would lose their project is worth a look at all shoots; nothing else is.
+// validateUpdate validates an update of the referenced credentials. It lists the shoots only if they could lose their project.
 func (c credentialsValidator) validateUpdate(ctx context.Context, reference corev1.ObjectReference, data, oldData map[string][]byte) (admission.Result, error) {
 	if maps.EqualFunc(data, oldData, bytes.Equal) {
 		return admission.Result{}, nil
@@ -109,7 +109,8 @@ func (c credentialsValidator) validateUpdate(ctx context.Context, reference core
 	return result, err
 }
 
-// errorsOfUnchangedValues returns the mistakes of before except those about values that are others by now: errors do not say values, and so would look the same.
+// errorsOfUnchangedValues returns the errors of the old object except those about changed values: errors do not contain the values, and so would look
+// the same.
 func errorsOfUnchangedValues(before, after map[string][]byte, path *field.Path) field.ErrorList {
 	changed := map[string]bool{}
 	for key, value := range after {
@@ -128,7 +129,7 @@ func (c credentialsValidator) validateSecretBinding(ctx context.Context, binding
 	return c.validateReferenced(ctx, reference, field.NewPath("secretRef"))
 }
 
-// hasType reports whether a binding is for this type: it may be for several.
+// hasType reports whether a binding is for this type: a binding may have several types.
 func hasType(binding *gardencorev1beta1.SecretBinding) bool {
 	return binding.Provider != nil && slices.Contains(strings.Split(binding.Provider.Type, ","), Type)
 }
@@ -145,7 +146,8 @@ func (c credentialsValidator) validateCredentialsBinding(ctx context.Context, bi
 	return c.validateReferenced(ctx, reference, path)
 }
 
-// validateReferenced judges the credentials that a binding refers to. When there are none, Gardener refuses the binding.
+// validateReferenced validates the credentials that a binding refers to. If they do not exist, Gardener rejects the
+// binding.
 func (c credentialsValidator) validateReferenced(ctx context.Context, reference corev1.ObjectReference, path *field.Path) (admission.Result, error) {
 	data, err := c.garden.Credentials(ctx, reference)
 	if data == nil || err != nil {

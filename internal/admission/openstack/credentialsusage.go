@@ -13,10 +13,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// bindingNames are the names of those in a namespace that refer to the same credentials.
+// bindingNames are the names of the bindings in a namespace that refer to the same credentials.
 type bindingNames struct{ secret, credentials map[string]bool }
 
-// isUsedByShoot reports whether a shoot lives on the credentials.
+// isUsedByShoot reports whether a shoot uses the credentials.
 func (c credentialsValidator) isUsedByShoot(ctx context.Context, reference corev1.ObjectReference) (bool, error) {
 	byNamespace, err := c.bindingsOf(ctx, reference)
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *bindingNames) isUsedBy(shoot *gardencorev1beta1.Shoot) bool {
 	return shoot.Spec.Provider.Type == Type && (name != nil && b.credentials[*name] || secretName != nil && b.secret[*secretName])
 }
 
-// bindingsOf returns the bindings by their namespaces, which need not be that of the credentials.
+// bindingsOf returns the bindings by namespace, which may differ from that of the credentials.
 func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.ObjectReference) (map[string]*bindingNames, error) {
 	found := map[string]*bindingNames{}
 	in := func(namespace string) *bindingNames {
@@ -49,7 +49,7 @@ func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.O
 		}
 		return found[namespace]
 	}
-	if reference.Kind == "Secret" { // SecretBindings know no other kinds
+	if reference.Kind == "Secret" { // SecretBindings refer to no other kind
 		err := admission.EachPage(ctx, c.garden.Reader, &gardencorev1beta1.SecretBindingList{}, func(list *gardencorev1beta1.SecretBindingList) bool {
 			for i := range list.Items {
 				binding := &list.Items[i]

@@ -13,9 +13,9 @@ import (
 	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
-// validateFeatureGates refuses feature gates of the cloud-controller-manager that Kubernetes of the shoot's version does not have, or has locked, as
-// Gardener does for its own components. A gate that the shoot's version refuses already keeps no version from following: the controller leaves it out. One
-// that the next version is the first to refuse has to go before.
+// validateFeatureGates rejects feature gates of the cloud-controller-manager that the shoot's Kubernetes version does not have, or has locked, as
+// Gardener does for its own components. A gate that the old version already rejects does not block an upgrade: the controller ignores it. A gate that
+// only the new version rejects must be removed first.
 func validateFeatureGates(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	version := shoot.Spec.Kubernetes.Version
 	if old == nil {
@@ -25,7 +25,7 @@ func validateFeatureGates(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	if sameConfig && version == old.Spec.Kubernetes.Version {
 		return nil
 	}
-	// Both are judged by the new version: the words of an error name it.
+	// Both are validated against the new version, since the error texts contain it.
 	refused := featureGates(old)
 	maps.DeleteFunc(refused, func(name string, value bool) bool {
 		return len(featureGateErrors(map[string]bool{name: value}, old.Spec.Kubernetes.Version)) == 0
@@ -33,7 +33,7 @@ func validateFeatureGates(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	return ratcheting.Introduced(featureGateErrors(refused, version), featureGateErrors(featureGates(shoot), version))
 }
 
-// featureGates finds none in a configuration that cannot be read: that is told elsewhere.
+// featureGates returns none if the configuration cannot be decoded: that is reported elsewhere.
 func featureGates(shoot *gardencorev1beta1.Shoot) map[string]bool {
 	config, err := openstackv1alpha1.DecodeStoredControlPlaneConfig(shoot.Spec.Provider.ControlPlaneConfig)
 	if err != nil || config.CloudControllerManager == nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// onlyIntroduced leaves of a verdict what a write brings in.
+// onlyIntroduced keeps of a result only what the write introduces.
 func onlyIntroduced(before, after admission.Result) admission.Result {
 	return admission.Result{
 		Errors:   ratcheting.Introduced(before.Errors, after.Errors),

@@ -43,7 +43,7 @@ func (n namespacedCloudProfiles) validate(ctx context.Context, profile, old *gar
 	return result, nil
 }
 
-// parentOf returns nil when the parent is for another cloud, or is not there, which Gardener refuses itself.
+// parentOf returns nil if the parent is for another cloud, or does not exist, which Gardener itself rejects.
 func (n namespacedCloudProfiles) parentOf(ctx context.Context, profile *gardencorev1beta1.NamespacedCloudProfile) (*gardencorev1beta1.CloudProfileSpec, error) {
 	reference := profile.Spec.Parent
 	if reference.Kind != v1beta1constants.CloudProfileReferenceKindCloudProfile {
@@ -64,7 +64,7 @@ func tooLargeNamespaced(profile, old *gardencorev1beta1.NamespacedCloudProfile) 
 	return admission.TooLarge(profile.Spec.ProviderConfig, before, admission.MaxProjectProfileConfig, field.NewPath("spec", "providerConfig"))
 }
 
-// sameNamespaced compares what resultForNamespaced looks at.
+// sameNamespaced compares the fields that resultForNamespaced evaluates.
 func sameNamespaced(a, b *gardencorev1beta1.NamespacedCloudProfileSpec) bool {
 	return a.Parent == b.Parent && equality.Semantic.DeepEqual(a.ProviderConfig, b.ProviderConfig) &&
 		equality.Semantic.DeepEqual(a.MachineImages, b.MachineImages)
@@ -86,7 +86,7 @@ func (n namespacedCloudProfiles) setCapabilityFlavors(ctx context.Context, profi
 	if isEmptyConfig(profile.Spec.ProviderConfig) || old != nil && sameNamespaced(&profile.Spec, &old.Spec) {
 		return nil
 	}
-	if len(tooLargeNamespaced(profile, old)) > 0 { // which judging refuses
+	if len(tooLargeNamespaced(profile, old)) > 0 { // rejected by validation
 		return nil
 	}
 	before := profileImages{}
@@ -113,9 +113,10 @@ func (n namespacedCloudProfiles) setCapabilityFlavors(ctx context.Context, profi
 }
 
 // mergeIntoStatus adds the own machine images to those of the parent, which Gardener has put into the status with the rest of the parent's
-// spec. It does so when Gardener has seen the spec as it is; until then the status is of another one.
+// spec. It does so once Gardener has observed the current spec; until then the status belongs to an older one.
 //
-// What cannot be read is left as it is: a status that is refused would never come about, and judging has spoken of the spec.
+// What cannot be decoded is left unchanged: Gardener could never write a status that is rejected, and validation has
+// reported the spec.
 func mergeIntoStatus(ctx context.Context, profile, _ *gardencorev1beta1.NamespacedCloudProfile) error {
 	status := &profile.Status.CloudProfileSpec
 	if status.Type != Type || profile.Generation != profile.Status.ObservedGeneration ||

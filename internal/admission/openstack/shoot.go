@@ -23,7 +23,7 @@ func shootKind() schema.GroupVersionKind {
 func shootWebhooks(garden admission.Garden, options Options) []admission.Webhook {
 	webhook := admission.Webhook{
 		Rules: admission.CreationsAndUpdates(gardencorev1beta1.GroupName, gardencorev1beta1.SchemeGroupVersion.Version, "shoots"),
-		// A selector of Gardener's: whose shoots these are is looked at once more.
+		// The selector uses a label of Gardener's: the handler checks the shoot's type again.
 		ObjectSelector: admission.Labelled(v1beta1constants.LabelExtensionProviderTypePrefix, Type),
 	}
 	validating := webhook
@@ -37,12 +37,12 @@ func shootWebhooks(garden admission.Garden, options Options) []admission.Webhook
 	return webhooks
 }
 
-// shootValidator judges Shoots.
+// shootValidator validates Shoots.
 type shootValidator struct {
 	garden admission.Garden
 }
 
-// validate tells all mistakes at once. That something could not be looked up counts only when nothing is wrong without it.
+// validate returns all errors at once. A failed read is returned only if there are no other errors.
 func (s shootValidator) validate(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) (admission.Result, error) {
 	if shoot.Spec.Provider.Type != Type {
 		return admission.Result{}, nil
@@ -62,7 +62,7 @@ func (s shootValidator) validate(ctx context.Context, shoot, old *gardencorev1be
 	return admission.Result{}, err
 }
 
-// tooLarge returns the documents that are larger than they may be.
+// tooLarge returns an error for each document that exceeds its limit.
 func tooLarge(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	before := gardencorev1beta1.Provider{}
 	if old != nil {
@@ -82,7 +82,8 @@ func tooLarge(shoot, old *gardencorev1beta1.Shoot) field.ErrorList {
 	return errs
 }
 
-// validationContext returns what can be found out, and what is wrong with that. Gardener itself refuses a shoot without CloudProfile.
+// validationContext returns the context as far as it can be read, and the errors in it. Gardener itself rejects a shoot without
+// CloudProfile.
 func (s shootValidator) validationContext(
 	ctx context.Context, shoot, old *gardencorev1beta1.Shoot,
 ) (in validation.ShootValidationContext, errs field.ErrorList, err error) {
@@ -98,8 +99,8 @@ func (s shootValidator) validationContext(
 	return in, nil, err
 }
 
-// readProfile returns what the CloudProfile says about OpenStack. It may be broken; whoever chooses it hears of that. Shoots that live with
-// it already are judged without.
+// readProfile returns the CloudProfile's configuration for OpenStack. If it is invalid, shoots that newly choose the profile get an error;
+// shoots that already use it are validated without it.
 func readProfile(spec *gardencorev1beta1.CloudProfileSpec, shoot, old *gardencorev1beta1.Shoot) (*v1alpha1.CloudProfileConfig, field.ErrorList) {
 	profile, err := v1alpha1.DecodeCloudProfileConfig(spec.ProviderConfig)
 	if err == nil {
@@ -115,8 +116,8 @@ func readProfile(spec *gardencorev1beta1.CloudProfileSpec, shoot, old *gardencor
 		fmt.Sprintf("what this %s says about OpenStack cannot be used: choose another, or ask its admin to correct its spec.providerConfig: %v", reference.Kind, err))}
 }
 
-// domain returns the name of the Keystone domain of the shoot's project. It is empty when the credentials do not tell, and when the
-// profile is the same for all: credentials are not read for nothing.
+// domain returns the name of the Keystone domain of the shoot's project. It is empty if the credentials do not contain it, and if
+// the profile does not depend on it: then credentials are not read.
 func (s shootValidator) domain(ctx context.Context, shoot *gardencorev1beta1.Shoot, profile *v1alpha1.CloudProfileConfig) (string, error) {
 	if !slices.ContainsFunc(profile.Constraints.FloatingPools, func(pool v1alpha1.FloatingPool) bool { return pool.Domain != nil }) {
 		return "", nil

@@ -10,8 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
-// shootDefaults lets the DNS cache on the nodes ask the cloud's DNS servers by UDP, where the shoot has a cache and leaves open how it asks. Gardener's
-// own default is TCP. The upstream extension does the same, for the same shoots.
+// shootDefaults makes the DNS cache on the nodes query the cloud's DNS servers by UDP, if the shoot has a cache and does not configure the protocol.
+// Gardener's own default is TCP. The upstream extension does the same, for the same shoots.
 func shootDefaults() ctrladmission.Handler {
 	return mutation.Handler(shootKind(), func(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
 		if shoot.Spec.Provider.Type != Type || len(shoot.Spec.Provider.Workers) == 0 || shoot.Spec.SystemComponents == nil {
@@ -29,7 +29,8 @@ func shootDefaults() ctrladmission.Handler {
 	})
 }
 
-// isMigrating reports whether the shoot's control plane is on its way from one seed to another. What is written then is not the user's wish.
+// isMigrating reports whether the shoot's control plane is being migrated from one seed to another. Writes during that time are not the
+// user's.
 func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
 	if desired, actual := shoot.Spec.SeedName, shoot.Status.SeedName; desired != nil && actual != nil && *desired != *actual {
 		return true

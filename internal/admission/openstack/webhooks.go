@@ -6,17 +6,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// Type is the provider type that the room is about.
+// Type is the provider type of this package.
 const Type = "openstack"
 
-// Options are what an admin decides.
+// Options are the admin's settings.
 type Options struct {
-	// NodeLocalDNSWithoutTCP lets the node-local DNS of shoots ask upstream by UDP, unless the shoot says otherwise. Shoots from before follow
-	// when they are changed the next time.
+	// NodeLocalDNSWithoutTCP makes the node-local DNS of shoots query upstream servers by UDP by default. Existing shoots get it with their
+	// next change.
 	NodeLocalDNSWithoutTCP bool
 }
 
-// Webhooks are all of the room's.
+// Webhooks returns all webhooks of this package.
 func Webhooks(garden admission.Garden, options Options) []admission.Webhook {
 	return slices.Concat(shootWebhooks(garden, options), cloudProfileWebhooks(garden), credentialsWebhooks(garden))
 }

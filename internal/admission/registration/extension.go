@@ -15,7 +15,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// gardenTimeout is how long the garden may take to answer while an Extension waits, whose API server gives a webhook ten seconds at most.
+// gardenTimeout is the timeout of requests to the garden during the admission of an Extension, for which the API server's webhook timeout
+// is at most ten seconds.
 const gardenTimeout = 3 * time.Second
 
 type extensionValidator struct{ garden, runtime client.Reader }
@@ -40,7 +41,7 @@ func (e extensionValidator) validate(ctx context.Context, object, old *operatorv
 	}
 	inGarden, known := e.otherRegistrations(ctx, deployedByOperator)
 	if !known {
-		// The first Extensions are made before there is a garden. What nobody knows about primaries is no reason to warn of missing ones.
+		// The first Extensions are created before there is a garden. Without it, missing primaries are unknown and cause no warning.
 		result.Errors = append(result.Errors, after.conflicts(before, others)...)
 		result.Warnings = append(result.Warnings,
 			"the garden does not answer: whether a ControllerRegistration there serves the same is judged when this Extension's own is made")
@@ -49,8 +50,8 @@ func (e extensionValidator) validate(ctx context.Context, object, old *operatorv
 	return after.validateAgainst(before, append(others, inGarden...), result), nil
 }
 
-// otherRegistrations returns the ControllerRegistrations in the garden that the operator has not made of Extensions. known is false when the garden
-// does not answer.
+// otherRegistrations returns the ControllerRegistrations in the garden that the operator has not created from Extensions. known is false if the
+// garden is unreachable.
 func (e extensionValidator) otherRegistrations(ctx context.Context, deployedByOperator map[string]bool) (others []registration, known bool) {
 	ctx, cancel := context.WithTimeout(ctx, gardenTimeout)
 	defer cancel()
@@ -67,10 +68,10 @@ func (e extensionValidator) otherRegistrations(ctx context.Context, deployedByOp
 	return others, true
 }
 
-// isKindMissing reports whether a list could not be had because there is no such kind of objects yet.
+// isKindMissing reports whether a list failed because the kind does not exist yet.
 func isKindMissing(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
-// fromExtension is empty for nil, and for what the operator makes no ControllerRegistration of.
+// fromExtension is empty for nil, and for Extensions from which the operator creates no ControllerRegistration.
 func fromExtension(object *operatorv1alpha1.Extension) registration {
 	if object == nil {
 		return registration{}

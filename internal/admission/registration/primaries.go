@@ -13,28 +13,29 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// maxNameLength is that of a registration that is deployed: on a seed this goes into a namespace named extension-<name>-<five characters>.
+// maxNameLength is the maximum length of the name of a deployed registration: its namespace on seeds is named extension-<name>-<five
+// characters>.
 const maxNameLength = 63 - len("extension-") - len("-12345")
 
-// registration is what a ControllerRegistration and an Extension have in common.
+// registration has the common fields of a ControllerRegistration and an Extension.
 type registration struct {
 	kind, name string
 	resources  []gardencorev1beta1.ControllerResource
-	// deployed is true when Gardener brings the controller to the seeds.
+	// deployed is true if Gardener deploys the controller to the seeds.
 	deployed bool
 }
 
-// kindAndType is a kind and a type that somebody serves.
+// kindAndType is a kind and a type that a registration claims.
 type kindAndType struct{ kind, providerType string }
 
 func (c kindAndType) String() string { return c.kind + "/" + c.providerType }
 
-// primaryKindAndType returns what is claimed by a resource, unless as a secondary only.
+// primaryKindAndType returns the kind and type of a resource, unless it is secondary.
 func primaryKindAndType(resource gardencorev1beta1.ControllerResource) (kindAndType, bool) {
 	return kindAndType{resource.Kind, resource.Type}, resource.Primary == nil || *resource.Primary
 }
 
-// primaries returns how often a registration is primary for what.
+// primaries returns how often a registration is primary for each kind and type.
 func (r registration) primaries() map[kindAndType]int {
 	counts := map[kindAndType]int{}
 	for _, resource := range r.resources {
@@ -60,7 +61,7 @@ func (r registration) introduced(before registration) map[int]kindAndType {
 	return introduced
 }
 
-// validateAgainst adds to a verdict what is to be said in the presence of others.
+// validateAgainst adds the errors and warnings that result from other registrations.
 func (r registration) validateAgainst(before registration, others []registration, result admission.Result) admission.Result {
 	result.Errors = append(result.Errors, r.conflicts(before, others)...)
 	if len(result.Errors) == 0 {
@@ -69,7 +70,7 @@ func (r registration) validateAgainst(before registration, others []registration
 	return result
 }
 
-// conflicts refuses each primary that is introduced where there is one already: in another registration, or above in this one.
+// conflicts rejects each introduced primary that already exists in another registration, or earlier in this one.
 func (r registration) conflicts(before registration, others []registration) field.ErrorList {
 	owners := map[kindAndType]registration{}
 	for _, other := range others {
@@ -105,7 +106,7 @@ func (r registration) conflicts(before registration, others []registration) fiel
 	return errs
 }
 
-// missingPrimaryWarnings warns that shoots of a type need more than what is introduced here.
+// missingPrimaryWarnings warns of kinds that shoots of an introduced type need and that have no primary.
 func (r registration) missingPrimaryWarnings(before registration, others []registration) []string {
 	counts := r.primaries()
 	for _, other := range others {
@@ -135,7 +136,8 @@ func (r registration) missingPrimaryWarnings(before registration, others []regis
 	return slices.Sorted(maps.Values(warned))
 }
 
-// validateName refuses a name with which the controller could not be brought to any seed. Names do not change, but deployments come.
+// validateName rejects a name with which the controller could not be deployed to any seed. Names do not change, but deployments may
+// be added later.
 func (r registration) validateName(before registration) field.ErrorList {
 	if !r.deployed || before.deployed || len(r.name) <= maxNameLength {
 		return nil

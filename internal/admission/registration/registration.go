@@ -11,10 +11,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 )
 
-// Type is what the room calls itself where others have a provider type.
+// Type identifies this package where others use their provider type.
 const Type = "registrations"
 
-// Webhooks are all of the room's. runtime reads the runtime cluster.
+// Webhooks returns all webhooks of this package. runtime reads the runtime cluster.
 func Webhooks(garden admission.Garden, runtime client.Reader) []admission.Webhook {
 	core, operator := gardencorev1beta1.SchemeGroupVersion, operatorv1alpha1.SchemeGroupVersion
 	return []admission.Webhook{{
