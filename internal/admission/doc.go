@@ -3,8 +3,8 @@
 // them: one package per provider type, and one for registrations.
 //
 // Four rules apply to all of them:
-//   - A mistake is refused with the path of its field and what to do about it. What could not be found out, because an API server did not
-//     answer, is never called a mistake: the write is refused as an internal error that says to try again.
+//   - An invalid value is rejected with the path of its field and what to do about it. A failed read from an API server is never reported as
+//     an invalid value: the write is rejected with an internal error that asks to try again.
 //   - Objects that are being deleted are accepted, and so is every write that does not change what is validated.
 //   - A stricter rule applies only to what is new or changed: existing values stay valid.
 //   - No cloud is called: there is neither time nor permission for that.
