@@ -42,7 +42,7 @@ help: ## Explain the targets (default)
 	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: e2e-assets ## Show Infrastructure, ControlPlane, Network and Worker coming into being; DEMO_EXIT=1 cleans up and ends
+demo: e2e-assets ## Show the creation of Infrastructure, ControlPlane, Network and Worker; DEMO_EXIT=1 cleans up and exits
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo
 
 ##@ Build
@@ -64,13 +64,13 @@ images: ## Build an image of each binary, with its bill of materials, into bin/i
 	  $(if $(SIGN_KEY),--sign-key '$(SIGN_KEY)')
 
 .PHONY: images-verify
-images-verify: ## Check by KEY=<public key> that the archives and images in ARGS= are as they were signed
+images-verify: ## Verify the signatures of the archives and images in ARGS= with KEY=<public key>
 	@cd images && go build -trimpath -buildvcs=false -o $(CACHE)/bin/images ./cmd/images
 	@$(CACHE)/bin/images verify --key '$(KEY)' $(ARGS)
 
 # make VERSION=v1.2.3 OUT=<folder> registrations writes those of a release; what is committed is of no version.
 .PHONY: registrations
-registrations: ## Write charts/registrations anew (VERSION= and OUT= for a release); with CHECK=<kubeconfig> see who serves what in a garden
+registrations: ## Generate charts/registrations (VERSION= and OUT= for a release); with CHECK=<kubeconfig> check the registrations of a garden
 	@cd charts && go run ./cmd/registrations $(if $(CHECK),check --kubeconfig '$(abspath $(CHECK))',generate \
 	  $(if $(filter command,$(firstword $(origin VERSION))),--version '$(VERSION)') $(if $(OUT),--out '$(abspath $(OUT))')) $(ARGS)
 
@@ -79,7 +79,7 @@ envtest-assets: ## Build etcd and kube-apiserver, once (3 to 4 minutes)
 	@cd e2e && go run ./cmd/assets >/dev/null
 
 .PHONY: e2e-assets
-e2e-assets: ## Build them and what else tests and the demo run, of Kubernetes, Gardener and Calico, once (9 to 13 minutes)
+e2e-assets: ## Build these and the other programs of tests and demo, from Kubernetes, Gardener and Calico, once (9 to 13 minutes)
 	@cd e2e && go run ./cmd/assets control-plane calico machines >/dev/null
 
 ##@ Test
@@ -109,7 +109,7 @@ bench: envtest-assets ## Print the budgets: calls, logins and time, for first, n
 ##@ On kind (Docker)
 
 .PHONY: e2e-kind
-e2e-kind: ## Install everything in a kind cluster, and scale, upgrade, kill, move and remove it there; says what it needs
+e2e-kind: ## Install everything in a kind cluster, and scale, upgrade, kill, migrate and uninstall it there; prints what it needs
 	@cd e2e && go run ./cmd/kind needs
 	@cd e2e && go run ./cmd/kind node-image
 	@cd e2e && go run ./cmd/assets control-plane machines kubectl >/dev/null
@@ -119,7 +119,7 @@ e2e-kind: ## Install everything in a kind cluster, and scale, upgrade, kill, mov
 	@cd e2e && go test -tags kind -p 1 -count=1 -timeout 60m -v ./kind/...
 
 .PHONY: kind-node-image
-kind-node-image: ## Make a node image for kind: kindest/node where it can be had, else from source (12 minutes)
+kind-node-image: ## Build a node image for kind: from kindest/node if it can be pulled, else from source (12 minutes)
 	@cd e2e && go run ./cmd/kind node-image
 
 ##@ Against a real OpenStack (Debian 12, root)
@@ -135,7 +135,7 @@ e2e-openstack: export OS_CLOUD := admin
 endif
 
 .PHONY: openstack-up
-openstack-up: ## Bring up a real OpenStack on loopback (4 minutes, later less than one)
+openstack-up: ## Start a real OpenStack on loopback (4 minutes, later less than one)
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack up --dir '$(OPENSTACK)'
 
 .PHONY: openstack-down
@@ -143,7 +143,7 @@ openstack-down: ## Stop it and remove its state; the packages stay
 	@cd e2e && go build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack down --dir '$(OPENSTACK)'
 
 .PHONY: e2e-openstack
-e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECORD=zed keeps what it answers
+e2e-openstack: envtest-assets ## Test the fake and the controllers against it; RECORD=zed records its responses
 	$(openstack-or-yours)
 	$(call say,'the fake and the real cloud behave alike')
 	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 60m -run TestConformance $(if $(RECORD),-record=$(RECORD))
@@ -156,7 +156,7 @@ e2e-openstack: envtest-assets ## Prove the fake and the controllers on it; RECOR
 ##@ Change
 
 .PHONY: generate
-generate: $(TOOLS)/.stamp ## Write generated code and reference pages anew
+generate: $(TOOLS)/.stamp ## Regenerate code and reference pages
 	@cd apis && $(TOOLS)/controller-gen object paths=./... && go generate ./...
 	@go generate ./internal/...
 	@cd charts && go run ./cmd/registrations generate >/dev/null && go generate ./...
