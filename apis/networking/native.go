@@ -1,5 +1,5 @@
-// Package networking answers what other contracts need to know of a Network's configuration, and what network plugins need to know
-// of infrastructures. It reads the configuration of the network types as it is, leniently, and knows nothing else about them.
+// Package networking evaluates a Network's configuration for other contracts, and describes infrastructures for network plugins.
+// It decodes the configuration of the network types leniently, and must not know anything else about them.
 package networking
 
 import (
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The network types whose configuration is understood.
+// The network types whose configuration is evaluated.
 const (
 	Calico = "calico"
 	Cilium = "cilium"
@@ -35,8 +35,8 @@ func NativeRouting(networkType string, providerConfig *runtime.RawExtension) (bo
 }
 
 // OverlaySwitchedOff reports whether the user, or admission, switched the overlay off (overlay.enabled: false), whatever the type
-// of the network. That is the order to program routes for pods: a network without an overlay for another reason, such as
-// Calico's mode Never, has its own way to make routes known, and routes of somebody else could contradict it.
+// of the network. It means that routes for pods must be programmed: a network without an overlay for another reason, such as
+// Calico's mode Never, distributes its own routes, which other routes could contradict.
 func OverlaySwitchedOff(networkType string, providerConfig *runtime.RawExtension) (bool, error) {
 	type anyConfig struct {
 		Overlay *overlay `json:"overlay"`
@@ -45,14 +45,14 @@ func OverlaySwitchedOff(networkType string, providerConfig *runtime.RawExtension
 	return config.Overlay.off(), err
 }
 
-// overlay is set by users, or by admission for new shoots. A block that says nothing is off: so do the plugins' own types read it.
+// overlay is set by users, or by admission for new shoots. An empty block means off, as in the plugins' own types.
 type overlay struct {
 	Enabled bool `json:"enabled"`
 }
 
 func (o *overlay) off() bool { return o != nil && !o.Enabled }
 
-// calicoConfig is what matters here of calico.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
+// calicoConfig has the relevant fields of calico.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
 type calicoConfig struct {
 	Overlay *overlay `json:"overlay"`
 	IPv4    *struct {
@@ -62,8 +62,8 @@ type calicoConfig struct {
 	IPIP *string `json:"ipip"`
 }
 
-// native: the overlay switch overwrites pool modes and backend, so it decides alone. Without it the mode of the pool
-// counts, whatever the backend: Calico encapsulates unless told not to.
+// native evaluates the overlay setting alone, since it overrides pool modes and backend. Without it, the mode of the
+// pool applies, whatever the backend: Calico encapsulates by default.
 func (c calicoConfig) native() bool {
 	if c.Overlay != nil {
 		return c.Overlay.off()
@@ -75,13 +75,14 @@ func (c calicoConfig) native() bool {
 	return mode != nil && (*mode == "Never" || *mode == "Off")
 }
 
-// ciliumConfig is what matters here of cilium.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
+// ciliumConfig has the relevant fields of cilium.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
 type ciliumConfig struct {
 	Overlay *overlay `json:"overlay"`
 	Tunnel  *string  `json:"tunnel"`
 }
 
-// native: with the overlay off there is no tunnel. With it on, or unset, a tunnel mode that the user gave stands.
+// native returns true with the overlay off: there is no tunnel. With the overlay on, or unset, the user's tunnel mode
+// applies.
 func (c ciliumConfig) native() bool {
 	if c.Overlay.off() {
 		return true

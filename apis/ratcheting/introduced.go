@@ -1,8 +1,7 @@
-// Package ratcheting tells the mistakes that a change brings in from those that were there before. Rules become stricter, and what they compare
-// with changes, while objects live on: who came to a mistake when it was none shall be able to change everything else, not least by
-// Gardener itself.
+// Package ratcheting separates the errors that a change introduces from existing ones. Rules become stricter, and the data that they compare
+// with changes: an object that was valid before must remain changeable in all other fields, not least by Gardener itself.
 //
-// It must not know what the mistakes are about.
+// It must not know the validated types.
 package ratcheting
 
 import (
@@ -12,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Introduced returns the mistakes of after that are not in before: both are the answers of the same rules, in the same surroundings, about an object
-// as it was and as it is to be. A mistake is the same when it is about the same field and value, in the same words. Positions in lists do not
-// count, since people put new entries in front of old ones; nor do values of other fields that the words mention, since those may change.
+// Introduced returns the errors of after that are not in before: both are the results of the same rules, in the same context, for the old and the
+// new object. Two errors are equal if field, value and text are equal. List indices are ignored, since users insert new entries before old ones; so
+// are values of other fields in the text, since those may change.
 func Introduced(before, after field.ErrorList) field.ErrorList {
 	patterns := newValuePatterns()
 	return introduced(before, after, func(err *field.Error) string {
@@ -24,7 +23,7 @@ func Introduced(before, after field.ErrorList) field.ErrorList {
 	})
 }
 
-// IntroducedWarnings is Introduced for sentences.
+// IntroducedWarnings is Introduced for warnings.
 func IntroducedWarnings(before, after []string) []string {
 	return introduced(before, after, func(warning string) string { return warning })
 }
@@ -45,7 +44,8 @@ func introduced[Message any](before, after []Message, textOf func(Message) strin
 	return left
 }
 
-// valuePatterns finds the values in the words of an error: in brackets those of other fields; in quotes those of other fields, or what may be chosen.
+// valuePatterns matches the values in the text of an error: in parentheses those of other fields; in quotes those of other fields, or the allowed
+// values.
 type valuePatterns struct{ inBrackets, inQuotes *regexp.Regexp }
 
 func newValuePatterns() valuePatterns {
@@ -53,7 +53,8 @@ func newValuePatterns() valuePatterns {
 	return valuePatterns{inBrackets: regexp.MustCompile(`\([^()]*\)`), inQuotes: regexp.MustCompile(quoted + `(?:, ` + quoted + `)*`)}
 }
 
-// removeFrom leaves quotes where the error shows no value of its own field: then the words alone say what is meant, such as the name of an unknown field.
+// removeFrom keeps quotes if the error does not contain the value of its own field: then only the text identifies the error, such as the name of an
+// unknown field.
 func (m valuePatterns) removeFrom(err *field.Error) string {
 	detail := m.inBrackets.ReplaceAllLiteralString(err.Detail, "()")
 	if showsValue(err) {
@@ -71,7 +72,7 @@ func showsValue(err *field.Error) bool {
 	}
 }
 
-// withoutPositions takes [0], [1] and so on out of a text.
+// withoutPositions removes [0], [1] and so on from a text.
 func withoutPositions(text string) string {
 	var rest strings.Builder
 	for {

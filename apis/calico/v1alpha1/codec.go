@@ -9,13 +9,14 @@ import (
 	"github.com/trellis-garden/trellis/apis/internal/quantities"
 )
 
-// DecodeNetworkConfig decodes what a user wrote, strictly. The error names the field and what to do about it. Nothing
-// decodes to an empty configuration, and apiVersion and kind may be missing, as upstream has it. Defaults are not applied.
+// DecodeNetworkConfig strictly decodes a user's configuration. The error names the field and what to do about it. An
+// absent document decodes to an empty configuration, and apiVersion and kind may be missing, as in upstream. Defaults are
+// not applied.
 func DecodeNetworkConfig(raw *runtime.RawExtension) (*NetworkConfig, error) {
 	return decodeNetworkConfig(raw, codec.Mode{KindOptional: true})
 }
 
-// DecodeKnownFields is DecodeNetworkConfig for what a shoot has already: what no version of this package knows is ignored.
+// DecodeKnownFields is DecodeNetworkConfig for the configuration of an existing shoot: unknown fields are ignored.
 func DecodeKnownFields(raw *runtime.RawExtension) (*NetworkConfig, error) {
 	return decodeNetworkConfig(raw, codec.Mode{KindOptional: true, IgnoreUnknownFields: true})
 }
@@ -36,13 +37,13 @@ func decodeNetworkConfig(raw *runtime.RawExtension, mode codec.Mode) (*NetworkCo
 	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkConfig(), mode)
 }
 
-// DecodeNetworkStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing
-// decodes to an empty status.
+// DecodeNetworkStatus decodes a status that a controller wrote, possibly of another version: unknown fields are
+// ignored. An absent document decodes to an empty status.
 func DecodeNetworkStatus(raw *runtime.RawExtension) (*NetworkStatus, error) {
 	return codec.DecodeOrEmpty(AddToScheme, raw, NewNetworkStatus(), codec.Mode{IgnoreUnknownFields: true})
 }
 
-// Encode returns object as JSON with apiVersion and kind, whether or not it carries them.
+// Encode returns object as JSON with apiVersion and kind, whether or not they are set.
 func Encode(object runtime.Object) (*runtime.RawExtension, error) {
 	return codec.Encode(AddToScheme, object)
 }

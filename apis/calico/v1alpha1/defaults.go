@@ -8,37 +8,36 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// DefaultingContext is what defaults depend on besides the configuration itself.
+// DefaultingContext is the input of defaults besides the configuration itself.
 //
 // +kubebuilder:object:generate=false
 type DefaultingContext struct {
-	// IPFamilies are the families to be deployed, which during a migration are fewer than the shoot's. None means IPv4.
+	// IPFamilies are the families to be deployed, which during a migration are fewer than the shoot's. Empty means IPv4.
 	IPFamilies []gardencorev1beta1.IPFamily
-	// IPIP and VXLAN say whether the infrastructure lets such packets through between nodes.
+	// IPIP and VXLAN report whether the infrastructure allows such packets between nodes.
 	IPIP, VXLAN bool
-	// DefaultOverlay stands for an overlay switch that the user did not give, where nothing else that was given says what is
-	// to be wrapped. Nil leaves it to ipv4.mode. The other contracts read the Shoot's own configuration, so give a value
-	// only where they come to the same.
+	// DefaultOverlay is the default of the overlay setting if no other field selects the encapsulation. With nil, ipv4.mode
+	// applies. The other contracts read the Shoot's own configuration, so set a value only if they get the same result.
 	DefaultOverlay *bool
-	// PodRoutesByPlugin says that with the overlay off the infrastructure leaves the routes between nodes to the network.
+	// PodRoutesByPlugin reports that with the overlay off the infrastructure leaves the routes between nodes to the
+	// network plugin.
 	PodRoutesByPlugin bool
 	// NodeRanges are the ranges of the nodes' addresses, of all families, as far as they are known.
 	NodeRanges []netip.Prefix
-	// DeployedIPAM is the ipam.type in force until now, or empty. A shoot with calico-ipam keeps it, unless the user says
-	// otherwise.
+	// DeployedIPAM is the deployed ipam.type, or empty. A shoot with calico-ipam keeps it unless the user sets another.
 	DeployedIPAM string
-	// DeployedByUpstreamAsIPIP says that upstream's extension has deployed tunnels of IP-in-IP. It does so for ipv4.pool vxlan too, unless
-	// vxlan.enabled is true, and what it deployed stays.
+	// DeployedByUpstreamAsIPIP reports that upstream's extension has deployed IP-in-IP tunnels. It does so for ipv4.pool vxlan too, unless
+	// vxlan.enabled is true, and its deployment is kept.
 	DeployedByUpstreamAsIPIP bool
-	// VPA says that the shoot has the vertical pod autoscaler.
+	// VPA reports that the shoot has the vertical pod autoscaler.
 	VPA bool
 }
 
-// Default returns the configuration in force: what the user gave, and the default of everything else. The receiver stays
-// as it is; nil is as good as empty. Defaulting twice changes nothing.
+// Default returns the effective configuration: the user's values, and the defaults of all other fields. The receiver is
+// not changed; nil is the same as empty. Default is idempotent.
 //
-// What the user gave stands, except where the overlay switch or the surroundings decide; overridden names, in sentences,
-// what was given otherwise.
+// The user's values apply, except where the overlay setting or the context determines a field; overridden lists those
+// exceptions in sentences.
 //
 //   - overlay on: all IPv4 packets are wrapped, with VXLAN if vxlan.enabled or ipv4.pool says so or nothing else passes,
 //     else with IP-in-IP. The backend is bird, or vxlan for VXLAN.
@@ -60,15 +59,15 @@ func (c *NetworkConfig) Default(context DefaultingContext) (effective *NetworkCo
 	return effective, overridden
 }
 
-// Override is a wish of the user that is not fulfilled.
+// Override is a value of the user that does not take effect.
 //
 // +kubebuilder:object:generate=false
 type Override struct {
 	// Field is its path within the configuration, like ipv4.mode.
 	Field string
-	// Given is what the user wrote, Effective what holds instead.
+	// Given is the user's value, Effective the value that is used instead.
 	Given, Effective string
-	// Reason says why, in words that follow a colon.
+	// Reason is a phrase that follows a colon.
 	Reason string
 }
 
@@ -77,7 +76,7 @@ func (o Override) String() string {
 	return fmt.Sprintf("%s is %s instead of %s: %s", o.Field, o.Effective, o.Given, o.Reason)
 }
 
-// DefaultWithOverrides is Default for those who look into what was overridden.
+// DefaultWithOverrides is Default with structured overrides.
 func (c *NetworkConfig) DefaultWithOverrides(context DefaultingContext) (effective *NetworkConfig, overrides []Override) {
 	d := defaulting{DefaultingContext: context, config: NewNetworkConfig()}
 	if c != nil {
@@ -94,7 +93,7 @@ func (c *NetworkConfig) DefaultWithOverrides(context DefaultingContext) (effecti
 	return d.config, d.overrides
 }
 
-// ModeIPv4 is the mode of the IPv4 pool as the user gave it: ipv4.mode, or else the deprecated ipip, or else nil.
+// ModeIPv4 returns the user's mode of the IPv4 pool: ipv4.mode, or else the deprecated ipip, or else nil.
 func (c *NetworkConfig) ModeIPv4() *PoolMode {
 	if c.IPv4 != nil && c.IPv4.Mode != nil {
 		return c.IPv4.Mode
@@ -108,8 +107,8 @@ func (c *NetworkConfig) SetsEncapsulation() bool {
 	return c.Backend != nil || c.ModeIPv4() != nil || c.IPv4 != nil && c.IPv4.Pool != nil || c.VXLAN != nil && c.VXLAN.Enabled
 }
 
-// AutoDetectionMethodIPv4 is the way in which nodes find their IPv4 address as the user gave it: ipv4.autoDetectionMethod,
-// or else the deprecated ipAutodetectionMethod, or else nil.
+// AutoDetectionMethodIPv4 returns the user's method by which nodes detect their IPv4 address: ipv4.autoDetectionMethod, or
+// else the deprecated ipAutodetectionMethod, or else nil.
 func (c *NetworkConfig) AutoDetectionMethodIPv4() *string {
 	if c.IPv4 != nil && c.IPv4.AutoDetectionMethod != nil && *c.IPv4.AutoDetectionMethod != "" {
 		return c.IPv4.AutoDetectionMethod
@@ -135,13 +134,13 @@ func (d *defaulting) has(family gardencorev1beta1.IPFamily) bool {
 	return slices.Contains(d.IPFamilies, family)
 }
 
-// override sets a field, and says so if the user had put something else there.
+// override sets a field, and records an override if the user had set another value.
 func override[Value comparable](d *defaulting, name string, field **Value, value Value, reason string) {
 	fill(field, value)
 	replace(d, name, *field, value, reason)
 }
 
-// replace sets a field in which something stands that the user gave, and says so if it was something else.
+// replace sets a field that the user has set, and records an override if the value differs.
 func replace[Value comparable](d *defaulting, name string, field *Value, value Value, reason string) {
 	if *field != value {
 		d.overrides = append(d.overrides, Override{Field: name, Given: fmt.Sprint(*field), Effective: fmt.Sprint(value), Reason: reason})
@@ -149,14 +148,14 @@ func replace[Value comparable](d *defaulting, name string, field *Value, value V
 	}
 }
 
-// fill sets a field that the user did not give.
+// fill sets a field that the user has not set.
 func fill[Value any](field **Value, value Value) {
 	if *field == nil {
 		*field = &value
 	}
 }
 
-// migrateDeprecatedFields moves deprecated fields to where they belong now, and makes blocks for what is to be filled in.
+// migrateDeprecatedFields moves deprecated fields to their successors, and creates the blocks for defaults.
 func (d *defaulting) migrateDeprecatedFields() {
 	config := d.config
 	mode, method := config.ModeIPv4(), config.AutoDetectionMethodIPv4()

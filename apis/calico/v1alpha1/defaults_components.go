@@ -6,8 +6,8 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// ipam decides who gives pods their addresses. VXLAN demands calico-ipam even where ipam.type says otherwise. The user's
-// vxlan.enabled does so even with the overlay off: upstream deploys it so, and there is no way back.
+// ipam sets the IPAM type. VXLAN requires calico-ipam even if ipam.type differs. The user's vxlan.enabled implies it
+// even with the overlay off: upstream deploys it that way, and a change back is not possible.
 func (d *defaulting) ipam() {
 	config := d.config
 	fill(&config.IPAM, IPAM{})
@@ -32,7 +32,7 @@ func (d *defaulting) ipam() {
 	}
 }
 
-// addresses decides how nodes find their addresses, and whether pods' IPv6 addresses are seen outside.
+// addresses sets the methods by which nodes detect their addresses, and source NAT of pods' IPv6 addresses.
 func (d *defaulting) addresses() {
 	config := d.config
 	var ipv4, ipv6 []string
@@ -48,8 +48,8 @@ func (d *defaulting) addresses() {
 	fill(&config.IPv6.SourceNATEnabled, config.WireguardEncryption)
 }
 
-// autoDetection makes nodes look for addresses in their own ranges where these are known, as upstream does: shoots may carry
-// methods that have never counted, and would be cut off by them. An empty text is nothing.
+// autoDetection makes nodes detect addresses by their own ranges if these are known, as upstream does: shoots may have
+// methods that never took effect, and would lose connectivity with them. An empty string means unset.
 func (d *defaulting) autoDetection(name string, method **string, nodes []string) {
 	if *method != nil && **method == "" {
 		*method = nil
@@ -60,7 +60,7 @@ func (d *defaulting) autoDetection(name string, method **string, nodes []string)
 	fill(method, DefaultAutoDetectionMethod)
 }
 
-// components decides about the parts that are deployed, and how they scale.
+// components sets the optional components, and their scaling.
 func (d *defaulting) components() {
 	config := d.config
 	fill(&config.Typha, Typha{Enabled: DefaultTyphaEnabled})

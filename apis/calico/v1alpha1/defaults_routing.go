@@ -4,7 +4,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// Why something was overridden.
+// Reasons of overrides.
 const (
 	reasonOverlayOn  = "overlay.enabled is true"
 	reasonOverlayOff = "overlay.enabled is false"
@@ -22,7 +22,7 @@ const (
 	reasonOnlyBird   = "nobody else makes routes for IP-in-IP"
 )
 
-// routing decides overlay, backend, pools and modes, in the order in which they outrank each other.
+// routing sets overlay, backend, pools and modes, in the order of their precedence.
 func (d *defaulting) routing() {
 	config := d.config
 	d.overlay()
@@ -41,7 +41,7 @@ func (d *defaulting) routing() {
 
 	override(d, "ipv6.pool", &config.IPv6.Pool, DefaultPoolIPv6, reasonIPv4Only)
 	if d.has(gardencorev1beta1.IPFamilyIPv6) {
-		// VXLAN needs addresses for its tunnels, which calico-ipam alone gives, and that not with IPv6.
+		// VXLAN needs addresses for its tunnels, which only calico-ipam allocates, and not with IPv6.
 		override(d, "ipv6.mode", &config.IPv6.Mode, DefaultModeIPv6, reasonIPv6)
 	}
 	vxlan := d.has(gardencorev1beta1.IPFamilyIPv4) && pool == PoolVXLAN
@@ -51,7 +51,7 @@ func (d *defaulting) routing() {
 	d.upstreamDNS()
 }
 
-// applyOverlaySwitch lets the overlay switch decide.
+// applyOverlaySwitch sets the routing by the overlay setting.
 func (d *defaulting) applyOverlaySwitch() {
 	switch overlay := d.config.Overlay; {
 	case overlay.Enabled:
@@ -65,7 +65,7 @@ func (d *defaulting) applyOverlaySwitch() {
 	}
 }
 
-// applyWithoutOverlaySwitch lets everything else decide.
+// applyWithoutOverlaySwitch sets the routing by all other fields.
 func (d *defaulting) applyWithoutOverlaySwitch() {
 	config, pool := d.config, *d.config.IPv4.Pool
 	switch {
@@ -82,7 +82,7 @@ func (d *defaulting) applyWithoutOverlaySwitch() {
 	}
 }
 
-// setBackendAndMode sets backend and mode. Without IPv4 nobody cares for the mode.
+// setBackendAndMode sets backend and mode. Without IPv4 the mode has no effect.
 func (d *defaulting) setBackendAndMode(backend Backend, mode PoolMode, reason string) {
 	override(d, "backend", &d.config.Backend, backend, reason)
 	if d.has(gardencorev1beta1.IPFamilyIPv4) {
@@ -97,8 +97,8 @@ func backendOf(pool Pool) Backend {
 	return BackendBird
 }
 
-// allows reports whether packets can be wrapped so: the infrastructure must let them through, and the tunnels must get addresses, which
-// calico-ipam has for those of VXLAN in shoots with IPv4 alone. Without IPv4 there are no tunnels. What is no pool at all is left to
+// allows reports whether the encapsulation is possible: the infrastructure must allow the packets, and VXLAN tunnels must get
+// addresses, which calico-ipam allocates only in shoots with IPv4 only. Without IPv4 there are no tunnels. Invalid pools are left to
 // validation.
 func (d *defaulting) allows(pool Pool) bool {
 	switch pool {
@@ -111,7 +111,7 @@ func (d *defaulting) allows(pool Pool) bool {
 	}
 }
 
-// encapsulationRefusedReason says why packets cannot be wrapped so.
+// encapsulationRefusedReason returns why the encapsulation is not possible.
 func (d *defaulting) encapsulationRefusedReason(pool Pool) string {
 	if pool == PoolVXLAN && d.VXLAN {
 		return reasonNoIPv6IPAM
@@ -119,7 +119,7 @@ func (d *defaulting) encapsulationRefusedReason(pool Pool) string {
 	return reasonNoTunnel
 }
 
-// overlay makes the switch say what will be, and leaves it out where there is none.
+// overlay sets the overlay setting to the effective value, and removes it if the user set none.
 func (d *defaulting) overlay() {
 	config := d.config
 	encapsulationAllowed := d.allows(PoolIPIP) || d.allows(PoolVXLAN)
@@ -141,7 +141,7 @@ func (d *defaulting) overlay() {
 	fill(&overlay.CreatePodRoutes, d.PodRoutesByPlugin)
 }
 
-// pool decides how IPv4 packets are wrapped, where any are.
+// pool sets the encapsulation of IPv4 packets.
 func (d *defaulting) pool() {
 	config := d.config
 	overlayOn := config.Overlay != nil && config.Overlay.Enabled
@@ -158,7 +158,7 @@ func (d *defaulting) pool() {
 	if !overlayOn || d.allows(*config.IPv4.Pool) {
 		return
 	}
-	// One of the two passes, or overlay would be off.
+	// One of the two is possible, otherwise overlay would be off.
 	other := PoolIPIP
 	if d.allows(PoolVXLAN) {
 		other = PoolVXLAN
@@ -166,7 +166,7 @@ func (d *defaulting) pool() {
 	override(d, "ipv4.pool", &config.IPv4.Pool, other, d.encapsulationRefusedReason(*config.IPv4.Pool))
 }
 
-// upstreamDNS decides about source NAT to the nodes' DNS servers, which are out of reach of pods only without the overlay.
+// upstreamDNS sets source NAT to the nodes' DNS servers, which pods cannot reach without the overlay.
 func (d *defaulting) upstreamDNS() {
 	config := d.config
 	overlayOff := config.Overlay != nil && !config.Overlay.Enabled

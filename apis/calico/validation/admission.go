@@ -11,16 +11,15 @@ import (
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// ValidateNewNetworkConfig refuses, besides what ValidateNetworkConfig refuses, what would not come out as it is written:
-// wishes about the data plane that Default overrides in these surroundings. The context's families are the shoot's, whether or not they
-// are deployed yet.
+// ValidateNewNetworkConfig rejects, in addition to ValidateNetworkConfig, values of the data plane that Default would override in this
+// context. The context's families are the shoot's, whether or not they are deployed yet.
 func ValidateNewNetworkConfig(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) field.ErrorList {
 	errs := validateOverrides(config, context, fldPath)
 	errs = append(errs, validateAddresses(config, context.IPFamilies, fldPath)...)
 	return append(errs, validateSensibleMTU(config.VethMTU, context.IPFamilies, fldPath.Child("vethMTU"))...)
 }
 
-// WarningsOf returns, in sentences, the wishes that Default overrides and ValidateNewNetworkConfig lets pass.
+// WarningsOf returns, in sentences, the values that Default overrides and ValidateNewNetworkConfig accepts.
 func WarningsOf(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext, fldPath *field.Path) []string {
 	var warnings []string
 	effective, overrides := config.DefaultWithOverrides(context)
@@ -33,10 +32,10 @@ func WarningsOf(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingConte
 	return warnings
 }
 
-// harmless reports whether what comes out is what can be expected all the same. Nodes find their addresses whichever way they look for them;
-// pod routes are a way to do without the overlay; and packets that go to the nodes' DNS servers from within an overlay carry the address of
-// the node in any case. The overlay switch outranks backend and modes by its definition, and whoever writes it beside them gets what it says:
-// upstream's admission adds it to whatever else a new shoot has, so that manifests which were exported from there say both.
+// harmless reports whether an override has the effect that users expect. Nodes detect their addresses with any method; pod routes are needed
+// only without the overlay; and packets from an overlay to the nodes' DNS servers have the address of the node in any case. The overlay
+// setting takes precedence over backend and modes by definition: upstream's admission adds it to new shoots whatever else they have, so that
+// exported manifests contain both.
 func harmless(name string, config, effective *v1alpha1.NetworkConfig) bool {
 	switch name {
 	case "backend", "ipv4.mode":
@@ -71,7 +70,7 @@ func validateOverrides(config *v1alpha1.NetworkConfig, context v1alpha1.Defaulti
 	return errs
 }
 
-// addUnlessKnown adds those mistakes to others whose fields have none there: one thing to do at a time is enough.
+// addUnlessKnown adds errors for fields that have none yet: one error per field is enough.
 func addUnlessKnown(errs field.ErrorList, more ...*field.Error) field.ErrorList {
 	known := map[string]bool{}
 	for _, err := range errs {
@@ -85,8 +84,8 @@ func addUnlessKnown(errs field.ErrorList, more ...*field.Error) field.ErrorList 
 	return errs
 }
 
-// originalPath returns the path of a field where the user wrote it, which may be a deprecated field. It returns nil for what the user did not
-// write, but other fields brought about: what is wrong is said of those.
+// originalPath returns the path of a field that the user set, which may be a deprecated field. It returns nil for a field that results from
+// other fields: those have the error.
 func originalPath(name string, config *v1alpha1.NetworkConfig, fldPath *field.Path) *field.Path {
 	ipv4 := config.IPv4
 	if ipv4 == nil {
@@ -107,7 +106,7 @@ func originalPath(name string, config *v1alpha1.NetworkConfig, fldPath *field.Pa
 	}
 }
 
-// validateAddresses checks that ranges are of the family that they are for, and written as they are meant.
+// validateAddresses checks that ranges are of the right family, and in canonical form.
 func validateAddresses(config *v1alpha1.NetworkConfig, families []gardencorev1beta1.IPFamily, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, given := range detections(config, fldPath) {
@@ -156,7 +155,7 @@ func validateSensibleMTU(text *string, families []gardencorev1beta1.IPFamily, pa
 	}
 	mtu, err := strconv.ParseUint(*text, 10, 31)
 	if err != nil || mtu != 0 && mtu >= least && mtu <= maxMTU {
-		return nil // what is no number at all is refused anyway
+		return nil // validateMTU rejects what is not a number
 	}
 	return field.ErrorList{field.Invalid(path, *text, fmt.Sprintf(`choose a number of bytes between %d and %d, or "0" to let Calico find it out`, least, maxMTU))}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/calico/validation"
 )
 
-// TestDefault_AllRoutingCombinations goes through all combinations, on all infrastructures, and looks for configurations in
-// force with which pods could not reach each other, or which are not final.
+// TestDefault_AllRoutingCombinations tests all combinations, on all infrastructures, for effective configurations with
+// which pods could not reach each other, or which are not final.
 func TestDefault_AllRoutingCombinations(t *testing.T) {
 	choices := [][]string{
 		{``, `"overlay":{"enabled":true}`, `"overlay":{"enabled":false}`, `"overlay":{"enabled":true,"createPodRoutes":true}`, `"overlay":{"enabled":false,"createPodRoutes":true}`},
@@ -64,7 +64,7 @@ func combinations(choices [][]string) []string {
 	return result
 }
 
-// inconsistency says what is wrong with a configuration in force.
+// inconsistency returns what is wrong with an effective configuration.
 func inconsistency(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingContext) string {
 	if config.IPv6 != nil && config.IPv6.Mode.Encapsulates() {
 		return "IPv6 packets are wrapped"
@@ -90,7 +90,7 @@ func inconsistency(config *v1alpha1.NetworkConfig, context v1alpha1.DefaultingCo
 	return ""
 }
 
-// overlayInconsistency says what contradicts the overlay switch.
+// overlayInconsistency returns what contradicts the overlay setting.
 func overlayInconsistency(config *v1alpha1.NetworkConfig) string {
 	overlay := config.Overlay
 	if overlay == nil {

@@ -15,20 +15,20 @@ import (
 const detectionGrammar = "write first-found, kubernetes-internal-ip, can-reach=8.8.8.8, interface=eth.*, skip-interface=docker.* or cidr=10.250.0.0/16"
 
 const (
-	// maxExpressions is how many characters a method with regular expressions may have. Some dozens of them can stand for many thousands of states.
+	// maxExpressions is the maximum length of a method with regular expressions. Some dozens of characters can expand to many thousands of states.
 	maxExpressions = 255
-	// maxMethod is that of all other methods: room for a hundred ranges.
+	// maxMethod is the maximum length of all other methods: enough for a hundred ranges.
 	maxMethod = 2048
 )
 
-// detection is a field that says how nodes find their addresses.
+// detection is a field with a method by which nodes detect their addresses.
 type detection struct {
 	path   *field.Path
 	method string
 	ipv6   bool
 }
 
-// detections are those that the user gave. An empty text is none, as upstream has it.
+// detections returns the fields that the user set. An empty string means unset, as in upstream.
 func detections(config *v1alpha1.NetworkConfig, fldPath *field.Path) []detection {
 	var given []detection
 	add := func(method *string, ipv6 bool, path *field.Path) {
@@ -67,7 +67,7 @@ func (d detection) maxLength() int {
 	return maxMethod
 }
 
-// problem says what is wrong with the method, and how to do it right.
+// problem returns what is wrong with the method, and how to correct it.
 func (d detection) problem() string {
 	name, argument, hasArgument := strings.Cut(d.method, "=")
 	switch name {
@@ -117,7 +117,7 @@ func (d detection) otherFamily() (text string, found bool) {
 	return "", false
 }
 
-// split takes a list apart as Calico does.
+// split splits a list as Calico does.
 func split(list string) []string {
 	parts := strings.Split(list, ",")
 	for i := range parts {

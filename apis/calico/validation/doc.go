@@ -1,7 +1,7 @@
-// Package validation holds what can be said about a Calico configuration without asking anybody. Every error names the
-// field and what to do about it. The functions are pure, and expect configurations as users wrote them, before defaults.
+// Package validation validates a Calico configuration without reading anything else. Every error names the field and
+// what to do about it. The functions are pure, and expect configurations as users wrote them, before defaults.
 //
-// ValidateNetworkConfig refuses what can never be deployed, and Change what cannot become of what is; admission and the controller share
-// them. ValidateNewNetworkConfig is for admission alone: it refuses what would not come out as it is written, or should never have been
-// written; shoots that have it already live on. ValidateShootNetwork is all of it together, as admission asks.
+// ValidateNetworkConfig rejects what can never be deployed, and Change rejects impossible updates; admission and the controller share
+// them. ValidateNewNetworkConfig is for admission alone: it rejects values that would be overridden or are not sensible; existing shoots
+// keep them. ValidateShootNetwork is all of it together, for admission.
 package validation

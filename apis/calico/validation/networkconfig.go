@@ -10,9 +10,9 @@ import (
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// ValidateNetworkConfig refuses what can never be deployed in a shoot with the given families (Shoot.spec.networking
-// .ipFamilies, whether or not they are deployed yet). It accepts what upstream accepts, unless Calico could not work with
-// it.
+// ValidateNetworkConfig rejects what can never be deployed in a shoot with the given families
+// (Shoot.spec.networking.ipFamilies, whether or not they are deployed yet). It accepts what upstream accepts, unless
+// Calico could not work with it.
 func ValidateNetworkConfig(config *v1alpha1.NetworkConfig, families []gardencorev1beta1.IPFamily, fldPath *field.Path) field.ErrorList {
 	errs := validateChoices(config, fldPath)
 	errs = append(errs, validateFamilies(config, families, fldPath)...)
@@ -26,7 +26,7 @@ func ValidateNetworkConfig(config *v1alpha1.NetworkConfig, families []gardencore
 	return append(errs, validateKubeAPIServerEndpoints(config.KubeAPIServerEndpoints, fldPath.Child("kubeAPIServerEndpoints"))...)
 }
 
-// validateChoices checks the fields that have one of a few values.
+// validateChoices checks the enum fields.
 func validateChoices(config *v1alpha1.NetworkConfig, fldPath *field.Path) field.ErrorList {
 	errs := oneOf(config.Backend, fldPath.Child("backend"), v1alpha1.BackendBird, v1alpha1.BackendNone, v1alpha1.BackendVXLAN)
 	errs = append(errs, oneOf(config.IPIP, fldPath.Child("ipip"), poolModes()...)...)
@@ -52,7 +52,7 @@ func poolModes() []v1alpha1.PoolMode {
 	return []v1alpha1.PoolMode{v1alpha1.PoolModeAlways, v1alpha1.PoolModeNever, v1alpha1.PoolModeCrossSubnet, v1alpha1.PoolModeOff}
 }
 
-// validateFamilies checks that nothing is said about one that the shoot does not have.
+// validateFamilies checks that no field is set for a family that the shoot does not have.
 func validateFamilies(config *v1alpha1.NetworkConfig, families []gardencorev1beta1.IPFamily, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	const remedy = "remove the field, or add the family to spec.networking.ipFamilies"
@@ -109,7 +109,7 @@ func validateIPAM(ipam *v1alpha1.IPAM, families []gardencorev1beta1.IPFamily, pa
 	return errs
 }
 
-// validatePools checks that VXLAN pools, as they are given, have a mode that they know.
+// validatePools checks that VXLAN pools have a mode that they support.
 func validatePools(config *v1alpha1.NetworkConfig, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	check := func(pool *v1alpha1.Pool, mode *v1alpha1.PoolMode, path *field.Path) {
@@ -129,7 +129,7 @@ func validatePools(config *v1alpha1.NetworkConfig, fldPath *field.Path) field.Er
 	return errs
 }
 
-// validateMTU wants a number that can stand in files of any syntax.
+// validateMTU requires a number that is valid in files of any syntax.
 func validateMTU(text string, path *field.Path) field.ErrorList {
 	const digits = 10
 	if _, err := strconv.ParseUint(text, 10, 31); err != nil || len(text) > digits {

@@ -29,7 +29,7 @@ func decode(t *testing.T, fields string) *v1alpha1.NetworkConfig {
 	return config
 }
 
-// requireErrors wants errors in this order, each given as its field and a part of its text, in pairs.
+// requireErrors expects errors in this order, as pairs of the field and a part of the text.
 func requireErrors(t *testing.T, want []string, got field.ErrorList) {
 	t.Helper()
 	require.Len(t, got, len(want)/2, got.ToAggregate())

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oneOf refuses what is not among the allowed values. A field that is not there is allowed.
+// oneOf rejects a value that is not allowed. An absent field is accepted.
 func oneOf[Value ~string](value *Value, path *field.Path, allowed ...Value) field.ErrorList {
 	if value == nil || slices.Contains(allowed, *value) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/networking"
 )
 
-// ServiceRouting tells a user how to have Calico route Services without kube-proxy.
+// ServiceRouting tells users how to make Calico route Services without kube-proxy.
 const ServiceRouting = "set spec.networking.providerConfig.ebpfDataplane.enabled to true"
 
 // RoutesServices reports whether Calico routes Services without kube-proxy.
@@ -16,11 +16,11 @@ func RoutesServices(config *v1alpha1.NetworkConfig) bool {
 	return config.EbpfDataplane != nil && config.EbpfDataplane.Enabled
 }
 
-// ValidateShoot checks what a shoot asks of Calico besides the configuration: its IP families, which the infrastructure must have, and that
-// somebody routes its Services. A shoot without workers has no networking and no Calico.
+// ValidateShoot checks the shoot's requirements besides the configuration: its IP families, which the infrastructure must support, and that
+// its Services are routed. A shoot without workers has no networking and no Calico.
 //
 // A mode of kube-proxy does not contradict kube-proxy being disabled: Gardener gives it a default even then. Every mode of
-// a kube-proxy that is enabled goes with every data plane.
+// an enabled kube-proxy works with every data plane.
 func ValidateShoot(config *v1alpha1.NetworkConfig, spec *gardencorev1beta1.ShootSpec, infrastructure networking.Infrastructure) field.ErrorList {
 	var errs field.ErrorList
 	if proxy := spec.Kubernetes.KubeProxy; proxy != nil && proxy.Enabled != nil && !*proxy.Enabled && !RoutesServices(config) {

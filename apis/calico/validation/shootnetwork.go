@@ -15,11 +15,11 @@ import (
 	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
-// ValidateShootNetwork judges all that a shoot asks of Calico on its infrastructure. It refuses what the Network controller refuses, in the same
-// words, and what would not come out as it is written; warnings tell of wishes that are not fulfilled and do no harm.
+// ValidateShootNetwork validates the Calico network of a shoot on its infrastructure. It rejects what the Network controller rejects, with the
+// same messages, and values that would be overridden; harmless overrides are warnings.
 //
-// old is the shoot as it was, nil for a new one. What is wrong with it already is not said again: a shoot that has come to something does not
-// have to be repaired with the next change. The shoots have workers and networks of type calico.
+// old is the old shoot, nil for a new one. Errors that it already has are not reported again: existing invalid values do not block other
+// changes. The shoots have workers and networks of type calico.
 func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) (errs field.ErrorList, warnings []string) {
 	if old != nil && !hasChanged(shoot, old, infrastructure) {
 		return nil, nil
@@ -31,14 +31,14 @@ func ValidateShootNetwork(shoot, old *gardencorev1beta1.Shoot, infrastructure ne
 	before := evaluate(old, infrastructure)
 	errs = ratcheting.Introduced(before.errs, after.errs)
 	warnings = ratcheting.IntroducedWarnings(before.warnings, after.warnings)
-	// The controller comes to what changes once nothing else is wrong. Without nodes everything can change.
+	// The controller validates the update once nothing else is wrong. Without nodes everything can change.
 	if len(errs) == 0 && !staysHibernated(shoot, old) {
 		errs = ratcheting.Introduced(before.validateUpdate(before), after.validateUpdate(before))
 	}
 	return errs, warnings
 }
 
-// hasChanged reports whether anything is different of what look goes by. Most writes of shoots are about something else.
+// hasChanged reports whether any input of evaluate has changed. Most writes of shoots change other fields.
 func hasChanged(shoot, old *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) bool {
 	was, is := contextOf(old, infrastructure), contextOf(shoot, infrastructure)
 	if !slices.Equal(was.NodeRanges, is.NodeRanges) {
@@ -56,15 +56,15 @@ func rawConfig(shoot *gardencorev1beta1.Shoot) []byte {
 	return nil
 }
 
-// staysHibernated reports whether the shoot has no nodes, on purpose, and is to go on so.
+// staysHibernated reports whether the shoot is hibernated before and after the update, and so has no nodes.
 func staysHibernated(shoot, old *gardencorev1beta1.Shoot) bool {
 	hibernation := shoot.Spec.Hibernation
 	return old.Status.IsHibernated && hibernation != nil && hibernation.Enabled != nil && *hibernation.Enabled
 }
 
-// evaluation is what is seen of one shoot.
+// evaluation is the result of evaluating one shoot.
 type evaluation struct {
-	// config is nil where it cannot be read at all.
+	// config is nil if it cannot be decoded.
 	config      *v1alpha1.NetworkConfig
 	context     v1alpha1.DefaultingContext
 	cloudRoutes bool
@@ -90,7 +90,7 @@ func evaluate(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastr
 	return result
 }
 
-// validateCreate says why a new shoot cannot have its data plane.
+// validateCreate returns why a new shoot cannot have its data plane.
 func (v evaluation) validateCreate() field.ErrorList {
 	if v.config == nil || len(v.errs) > 0 {
 		return nil
@@ -99,7 +99,7 @@ func (v evaluation) validateCreate() field.ErrorList {
 	return listOf(changeOf(nil, effective, v.cloudRoutes).Validate())
 }
 
-// validateUpdate says why the shoot cannot come from what it was. Nothing is said of what cannot be read.
+// validateUpdate returns why the update is not possible. It returns nothing if a configuration cannot be decoded.
 func (v evaluation) validateUpdate(before evaluation) field.ErrorList {
 	if v.config == nil || before.config == nil {
 		return nil
@@ -117,7 +117,7 @@ func listOf(err *field.Error) field.ErrorList {
 	return field.ErrorList{err}
 }
 
-// contextOf knows what the controller will know, but for what is deployed.
+// contextOf returns the context that the controller will use, except for what is deployed.
 func contextOf(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastructure) v1alpha1.DefaultingContext {
 	context := v1alpha1.DefaultingContext{
 		IPFamilies: shoot.Spec.Networking.IPFamilies,
@@ -134,7 +134,7 @@ func contextOf(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrast
 		nodes = []string{*spec}
 	}
 	for _, text := range nodes {
-		// What is no range is Gardener's to refuse.
+		// Gardener rejects invalid ranges.
 		if parsed, err := netip.ParsePrefix(text); err == nil {
 			context.NodeRanges = append(context.NodeRanges, parsed.Masked())
 		}
@@ -142,5 +142,5 @@ func contextOf(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrast
 	return context
 }
 
-// DecodingErrors turns what a Decode function of v1alpha1 says of a document into errors about path: one for each field that is wrong.
+// DecodingErrors converts the error of a Decode function of v1alpha1 into errors below path: one for each invalid field.
 func DecodingErrors(path *field.Path, err error) field.ErrorList { return codec.FieldErrors(path, err) }

@@ -6,35 +6,35 @@ import (
 	"github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 )
 
-// DataPlane is as much of how pods reach each other as decides whether it can change.
+// DataPlane is the part of the data plane that determines whether it can change.
 type DataPlane struct {
-	// IPAM is the ipam.type in force.
+	// IPAM is the effective ipam.type.
 	IPAM string
-	// Backend is the backend in force.
+	// Backend is the effective backend.
 	Backend v1alpha1.Backend
-	// Native is true when no packets go through tunnels.
+	// Native is true if no packets are encapsulated.
 	Native bool
-	// IPv6 is true when pods have addresses of IPv6.
+	// IPv6 is true if pods have IPv6 addresses.
 	IPv6 bool
 }
 
-// routedExternally reports whether nodes neither wrap packets nor make routes.
+// routedExternally reports whether nodes neither encapsulate packets nor distribute routes.
 func (p DataPlane) routedExternally() bool { return p.Native && p.Backend == v1alpha1.BackendNone }
 
-// Change is the way from one data plane to another, in a shoot with nodes. From is zero where there is none yet.
+// Change is a change from one data plane to another, in a shoot with nodes. From is zero if there is none yet.
 type Change struct {
 	From, To DataPlane
-	// CloudRoutes is true when the way to pods is the cloud's to know in the end, which knows the ranges of nodes alone.
+	// CloudRoutes is true if after the change the cloud routes to pods, which has routes for the ranges of nodes only.
 	CloudRoutes bool
-	// NoPodRoutes is true when IPv6 joins without a word on the overlay and, since its packets take no tunnel, nobody makes routes to
-	// pods in the end.
+	// NoPodRoutes is true if IPv6 is added without an overlay setting: its packets are not encapsulated, and no component creates
+	// routes to pods after the change.
 	NoPodRoutes bool
 }
 
-// Validate says why there is no way; it is nil where there is one. Everything else may change: host-local to calico-ipam, for which Calico
-// has an upgrade; the overlay on, off and away; backend, pools and modes; VXLAN on and off; the eBPF data plane; WireGuard; Typha; the ways
-// in which nodes find their addresses; MTU, scaling and the optional parts. What cannot change at once changes in stages, which the
-// controller sees to. What spec.networking may change, such as the families, is Gardener's to say.
+// Validate returns why the change is not possible, or nil. Everything else may change: host-local to calico-ipam, for which Calico has an
+// upgrade; the overlay on, off and away; backend, pools and modes; VXLAN on and off; the eBPF data plane; WireGuard; Typha; the ways in
+// which nodes find their addresses; MTU, scaling and the optional parts. What cannot change at once changes in stages in the controller.
+// Gardener validates changes of spec.networking, such as the families.
 func (c Change) Validate() *field.Error {
 	const was = v1alpha1.IPAMCalico
 	switch {
@@ -56,8 +56,8 @@ func (c Change) Validate() *field.Error {
 	}
 }
 
-// changeOf returns the way from a configuration in force, nil for nothing, to another one. cloudRoutes says whether the cloud can know routes
-// to pods.
+// changeOf returns the change from an effective configuration, nil for none, to another one. cloudRoutes reports whether the cloud can have
+// routes to pods.
 func changeOf(before, after *v1alpha1.NetworkConfig, cloudRoutes bool) Change {
 	c := Change{To: dataPlaneOf(after)}
 	c.CloudRoutes = cloudRoutes && after.Overlay != nil && !after.Overlay.Enabled && c.To.Backend == v1alpha1.BackendNone
@@ -66,7 +66,7 @@ func changeOf(before, after *v1alpha1.NetworkConfig, cloudRoutes bool) Change {
 	}
 	c.From = dataPlaneOf(before)
 	c.NoPodRoutes = !c.From.IPv6 && c.To.IPv6 && after.Overlay == nil && c.To.routedExternally() && !c.CloudRoutes
-	// Of families that come or go no packets are under way.
+	// Families that are added or removed have no packets in transit.
 	if before.IPv4 == nil || after.IPv4 == nil {
 		c.From.Native = c.To.Native
 	}

@@ -21,7 +21,7 @@ const (
 	defaultHistoryLimit   = 5
 )
 
-// Default fills in what an admin left out. Afterwards the last wave is "rest", every wave says all about itself, and only chart,
+// Default sets the defaults of unset fields. Afterwards the last wave is "rest", every wave has all its fields, and only chart,
 // ociRepository and values may still be nil.
 func Default(config *ControllerDeploymentConfig) {
 	rollout := orNew(&config.Rollout)

@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/installation/validation"
 )
 
-// The examples of the reference page say the same in both forms, and nothing that would be refused.
+// The examples of the reference page have the same content in both forms, and are valid.
 
 func TestExamples(t *testing.T) {
 	older, newer := &gardencorev1beta1.ControllerDeployment{}, &gardencorev1.ControllerDeployment{}

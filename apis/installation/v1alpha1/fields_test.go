@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// requireEveryField wants something in all fields of a document: that a test which is about all of them forgets none.
+// requireEveryField requires that all fields of a document are set, so that a test of all fields omits none.
 func requireEveryField(t *testing.T, document any) {
 	t.Helper()
 	requireFilled(t, reflect.ValueOf(document), "")

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// gardenerKey is where Gardener tells a chart about garden and seed.
+	// gardenerKey is the key under which Gardener passes data of garden and seed to a chart.
 	gardenerKey     = "gardener"
 	maxHistoryLimit = 20
 )
 
-// ValidateControllerDeploymentConfig refuses what cannot be installed or rolled out, whatever chart and seeds are like. path leads to the
-// configuration.
+// ValidateControllerDeploymentConfig rejects what cannot be installed or rolled out, whatever the chart and the seeds are. path is the
+// path of the configuration.
 func ValidateControllerDeploymentConfig(config *v1alpha1.ControllerDeploymentConfig, path *field.Path) field.ErrorList {
 	errs := validateSource(config, path)
 	errs = append(errs, validateValues(config.Values, path.Child("values"))...)
@@ -36,7 +36,7 @@ func ValidateControllerDeploymentConfig(config *v1alpha1.ControllerDeploymentCon
 	return errs
 }
 
-// validateSource wants to know where the chart comes from, in one way.
+// validateSource requires exactly one source of the chart.
 func validateSource(config *v1alpha1.ControllerDeploymentConfig, path *field.Path) field.ErrorList {
 	switch repository := config.OCIRepository; {
 	case len(config.Chart) == 0 && repository == nil:
@@ -49,7 +49,7 @@ func validateSource(config *v1alpha1.ControllerDeploymentConfig, path *field.Pat
 	return nil
 }
 
-// validateValues wants an object that keeps away from Gardener's values. It shows nothing of the values: there may be secrets among them.
+// validateValues requires an object without Gardener's key. Errors do not contain the values: there may be secrets among them.
 func validateValues(values *runtime.RawExtension, path *field.Path) field.ErrorList {
 	if values == nil {
 		return nil

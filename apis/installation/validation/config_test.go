@@ -20,7 +20,7 @@ func decode(t *testing.T, fields string) *v1alpha1.ControllerDeploymentConfig {
 	return config
 }
 
-// requireErrors wants errors in this order, each given as its field and a part of its text, in pairs.
+// requireErrors expects errors in this order, as pairs of the field and a part of the text.
 func requireErrors(t *testing.T, want []string, got field.ErrorList) {
 	t.Helper()
 	require.Len(t, got, len(want)/2, got.ToAggregate())
@@ -30,7 +30,7 @@ func requireErrors(t *testing.T, want []string, got field.ErrorList) {
 	}
 }
 
-// refused is what a configuration gets that is all right but for these fields.
+// refused returns the errors of a configuration that is valid except for these fields.
 func refused(t *testing.T, fields string) field.ErrorList {
 	t.Helper()
 	return validation.ValidateControllerDeploymentConfig(decode(t, `"chart":"H4sIAAAAAAAA",`+fields), field.NewPath("c"))

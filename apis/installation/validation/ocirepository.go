@@ -21,7 +21,8 @@ const (
 	sha256Prefix   = "sha256:"
 )
 
-// validateOCIRepository has Gardener's rules (gardener/pkg/api/core/validation), and looks at the reference, which Gardener leaves to the puller.
+// validateOCIRepository applies Gardener's rules (gardener/pkg/api/core/validation), and validates the reference, which Gardener leaves to the
+// client.
 func validateOCIRepository(repository *v1alpha1.OCIRepository, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch {
@@ -94,7 +95,7 @@ func validateSecretRef(ref *corev1.LocalObjectReference, path *field.Path) field
 	return nil
 }
 
-// reference is what refers to a chart, taken apart. Its parts may be wrong.
+// reference is a parsed reference to a chart. Its parts may be invalid.
 type reference struct {
 	name              string // registry/repository
 	tag, digest       string
@@ -105,14 +106,14 @@ func parse(text string) reference {
 	var result reference
 	text = strings.TrimPrefix(text, ociScheme)
 	result.name, result.digest, result.hasDigest = strings.Cut(text, "@")
-	// A colon before the last slash is that of a port.
+	// A colon before the last slash separates a port.
 	if colon := strings.LastIndex(result.name, ":"); colon > strings.LastIndex(result.name, "/") {
 		result.name, result.tag, result.hasTag = result.name[:colon], result.name[colon+1:], true
 	}
 	return result
 }
 
-// versionProblem wants a tag or a digest. Where there are both, which is usual to pin and to tell, both must be right.
+// versionProblem requires a tag or a digest. If there are both, which is common, both must be valid.
 func (r reference) versionProblem() string {
 	if !r.hasTag && !r.hasDigest {
 		return "append a tag or a digest, like :1.0.0 or @sha256:<64 hexadecimal digits>"
@@ -128,13 +129,13 @@ func (r reference) versionProblem() string {
 	return ""
 }
 
-// nameProblem says what is wrong with registry/repository, and how to do it right.
+// nameProblem returns what is wrong with registry/repository, and how to correct it.
 func nameProblem(name string) string {
 	registry, repository, _ := strings.Cut(name, "/")
 	if !isRegistry(registry) || repository == "" {
 		return "begin with the address of the registry and a slash, like registry.example.org/charts/name"
 	}
-	// The grammar of repositories is that of the OCI distribution specification.
+	// The grammar is that of the OCI distribution specification.
 	grammar := regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
 	if !grammar.MatchString(repository) || len(repository) < 2 || len(repository) > maxNameLength {
 		return "the name after the registry has 2 to 255 lower-case letters and digits, with single slashes, dots, dashes or underscores between them: correct it"
@@ -142,8 +143,8 @@ func nameProblem(name string) string {
 	return ""
 }
 
-// isRegistry reports whether the text is the address of a registry. A word alone is none: to some clients it would be a host, to others a part of
-// a name on Docker Hub.
+// isRegistry reports whether the text is the address of a registry. A single word is not: some clients take it for a host, others for a part of a
+// name on Docker Hub.
 func isRegistry(text string) bool {
 	for _, withPort := range []string{text, text + ":443"} {
 		if address, err := netip.ParseAddrPort(withPort); err == nil {

@@ -28,7 +28,7 @@ func validateOverlays(overlays []v1alpha1.ValuesOverlay, path *field.Path) field
 	return errs
 }
 
-// validateSeeds wants to know which seeds are meant, in one way.
+// validateSeeds requires exactly one selection of seeds.
 func validateSeeds(overlay *v1alpha1.ValuesOverlay, path *field.Path) field.ErrorList {
 	if len(overlay.SeedNames) == 0 {
 		return validateSeedSelector(overlay.SeedSelector, path.Child("seedSelector"))
@@ -45,9 +45,9 @@ func validateSeeds(overlay *v1alpha1.ValuesOverlay, path *field.Path) field.Erro
 	return errs
 }
 
-// ValidateOverlaySecrets refuses overlays that select seeds by labels and take something from a Secret. resources are those of the ControllerDeployment,
-// whose data values can refer to. gardenlet may write the labels of its own seed, so such a Secret would be anybody's who controls one seed.
-// path leads to the overlays.
+// ValidateOverlaySecrets rejects overlays that select seeds by labels and refer to a Secret. resources are those of the ControllerDeployment, to
+// whose data values can refer. gardenlet may write the labels of its own seed, so everyone who controls one seed could read such a Secret. path is
+// the path of the overlays.
 func ValidateOverlaySecrets(
 	overlays []v1alpha1.ValuesOverlay, resources []gardencorev1.NamedResourceReference, path *field.Path,
 ) field.ErrorList {
@@ -74,8 +74,8 @@ func ValidateOverlaySecrets(
 	return errs
 }
 
-// mayReadSecret reports whether values have a template that is not a plain reference to one of the harmless resources. What a template with more in it
-// reads is only known when it is executed.
+// mayReadSecret reports whether values have a template that is not a plain reference to one of the harmless resources. What other templates read is
+// only known when they are executed.
 func mayReadSecret(values string, harmless sets.Set[string]) bool {
 	plain := regexp.MustCompile(`\{\{-?\s*\.resources\.(\w+)\.data\.\w+\s*-?\}\}`)
 	rest := plain.ReplaceAllStringFunc(values, func(reference string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/installation/validation"
 )
 
-// A gardenlet may write the labels of its own seed, and would get what is meant for others.
+// A gardenlet may write the labels of its own seed, and so could get the values of other seeds.
 func TestValidateOverlaySecrets(t *testing.T) {
 	reference := func(name, kind string) gardencorev1.NamedResourceReference {
 		return gardencorev1.NamedResourceReference{

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// oneOf refuses what is not among the allowed values. A field that is not there is allowed.
+// oneOf rejects a value that is not allowed. An absent field is accepted.
 func oneOf[Value ~string](value Value, path *field.Path, allowed ...Value) field.ErrorList {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
@@ -25,7 +25,7 @@ func oneOf[Value ~string](value Value, path *field.Path, allowed ...Value) field
 	return field.ErrorList{err}
 }
 
-// validateName wants a DNS label that is not among the names before, to which it is added.
+// validateName requires a DNS label that is not in before, to which it is added.
 func validateName(name string, before map[string]bool, path *field.Path) field.ErrorList {
 	switch {
 	case name == "":
@@ -46,7 +46,7 @@ const (
 	labelValueRemedy = "is no value of a label: use at most 63 letters, digits, dashes, underscores and dots"
 )
 
-// validateSeedSelector accepts what Kubernetes accepts (apimachinery's ValidateLabelSelector), but for none at all.
+// validateSeedSelector accepts what Kubernetes accepts (apimachinery's ValidateLabelSelector), except nil.
 func validateSeedSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	if selector == nil {
 		return field.ErrorList{field.Required(path, "say by their labels which seeds are meant; {} means all")}

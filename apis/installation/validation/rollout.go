@@ -14,9 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// Longer ones are mistakes: a rollout that waits for so long looks like one that is stuck.
+// Longer durations are rejected: a rollout that waits for so long looks stuck.
 const (
-	minDeadline  = time.Millisecond // what has to be healthy at once fails always
+	minDeadline  = time.Millisecond // with zero every installation would fail
 	maxSoakTime  = 7 * 24 * time.Hour
 	maxDeadline  = 24 * time.Hour
 	maxTolerance = 24 * time.Hour
@@ -91,7 +91,7 @@ func validateMaxFailures(given *intstr.IntOrString, path *field.Path) field.Erro
 	return errs
 }
 
-// isShare reports whether the text is a percentage that is something.
+// isShare reports whether the text is a percentage greater than zero.
 func isShare(text string) bool {
 	if len(validation.IsValidPercent(text)) > 0 {
 		return false
