@@ -101,8 +101,8 @@ func (c *NetworkConfig) ModeIPv4() *PoolMode {
 	return c.IPIP
 }
 
-// SetsEncapsulation reports whether anything but the overlay switch says which packets are wrapped, and how. Where something does
-// there is no default for the switch, which would outrank it.
+// SetsEncapsulation reports whether anything but the overlay switch says which packets are wrapped, and how. If so, the overlay
+// setting has no default, which would take precedence over that field.
 func (c *NetworkConfig) SetsEncapsulation() bool {
 	return c.Backend != nil || c.ModeIPv4() != nil || c.IPv4 != nil && c.IPv4.Pool != nil || c.VXLAN != nil && c.VXLAN.Enabled
 }

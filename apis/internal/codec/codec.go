@@ -1,7 +1,7 @@
-// Package codec reads and writes the documents of the API packages: JSON with apiVersion and kind, as it stands in the
-// providerConfig, providerStatus and state of Gardener's objects. Its errors are for whoever wrote the document.
+// Package codec decodes and encodes the documents of the API packages: JSON with apiVersion and kind, as in the
+// providerConfig, providerStatus and state of Gardener's objects. Its errors are for the author of the document.
 //
-// It knows no group and no kind; the packages bring theirs.
+// It must not know groups or kinds; the packages register theirs.
 package codec
 
 import (
@@ -18,17 +18,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Mode says how closely a document is looked at.
+// Mode configures how strictly a document is decoded.
 type Mode struct {
-	// IgnoreUnknownFields is for what another version of a controller may have written. Otherwise they are an error: a user
-	// misspelt something.
+	// IgnoreUnknownFields is for documents that another version of a controller may have written. Otherwise unknown fields
+	// are an error.
 	IgnoreUnknownFields bool
-	// KindOptional is for documents that have always been read without apiVersion and kind, too. What they have must be
-	// right in any case.
+	// KindOptional is for documents for which apiVersion and kind have always been optional. If they are set, they must be
+	// right.
 	KindOptional bool
 }
 
-// Decode returns into, filled, or the zero value of its type and an error. kinds registers the kind of into.
+// Decode decodes into into and returns it, or the zero value of its type and an error. kinds registers the kind of
+// into.
 func Decode[Document runtime.Object](kinds Kinds, raw *runtime.RawExtension, into Document, mode Mode) (Document, error) {
 	if err := decode(kinds, raw, into, mode); err != nil {
 		var none Document
@@ -37,7 +38,7 @@ func Decode[Document runtime.Object](kinds Kinds, raw *runtime.RawExtension, int
 	return into, nil
 }
 
-// DecodeOrEmpty is Decode for documents that may be left out. It returns empty for one that is not there.
+// DecodeOrEmpty is Decode for optional documents. It returns empty if the document is absent.
 func DecodeOrEmpty[Document runtime.Object](kinds Kinds, raw *runtime.RawExtension, empty Document, mode Mode) (Document, error) {
 	if isEmpty(raw) {
 		return empty, nil
@@ -48,7 +49,7 @@ func DecodeOrEmpty[Document runtime.Object](kinds Kinds, raw *runtime.RawExtensi
 // Kinds registers the kinds of an API package.
 type Kinds func(*runtime.Scheme) error
 
-// Encode returns object as JSON with apiVersion and kind, whether or not it carries them. kinds registers its kind.
+// Encode returns object as JSON with apiVersion and kind, whether or not they are set. kinds registers its kind.
 func Encode(kinds Kinds, object runtime.Object) (*runtime.RawExtension, error) {
 	_, kind, err := kinds.of(object)
 	if err != nil {
@@ -97,7 +98,7 @@ func decode(kinds Kinds, raw *runtime.RawExtension, into runtime.Object, mode Mo
 	return nil
 }
 
-// checkKind keeps the serializer from guessing: it would take a missing kind for the wanted one.
+// checkKind rejects a missing kind: the serializer would assume the expected one.
 func checkKind(data []byte, want schema.GroupVersionKind, mode Mode) error {
 	if len(data) == 0 {
 		return fmt.Errorf("a providerConfig is required: give one with apiVersion %s and kind %s", want.GroupVersion(), want.Kind)
@@ -122,7 +123,7 @@ func checkKind(data []byte, want schema.GroupVersionKind, mode Mode) error {
 	return nil
 }
 
-// checkHeader finds what Interpret reports in the words of Go's types.
+// checkHeader detects what Interpret would report with names of Go types.
 func checkHeader(data []byte, kind string) error {
 	var header struct {
 		APIVersion string `json:"apiVersion"`
@@ -140,7 +141,7 @@ func checkHeader(data []byte, kind string) error {
 	return nil
 }
 
-// StrictError lists all fields of a document that nobody knows, or that are there twice.
+// StrictError lists all unknown and duplicate fields of a document.
 type StrictError struct {
 	kind   string
 	causes []error
@@ -159,8 +160,8 @@ func (e *StrictError) message(causes string) string {
 	return fmt.Sprintf("decoding %s: %s: correct the name or remove the field", e.kind, causes)
 }
 
-// FieldErrors turns an error of Decode into errors about the document at path: one for each field that is wrong, so that correcting one of several
-// can be told from making another mistake.
+// FieldErrors converts an error of Decode into errors of the document at path: one for each invalid field, so that package ratcheting can compare
+// them one by one.
 func FieldErrors(path *field.Path, err error) field.ErrorList {
 	strict, ok := errors.AsType[*StrictError](err)
 	if !ok {
@@ -173,7 +174,7 @@ func FieldErrors(path *field.Path, err error) field.ErrorList {
 	return errs
 }
 
-// explain turns a decoder's error into words for whoever wrote the document.
+// explain rewrites a decoder's error for the author of the document.
 func explain(kind string, err error) error {
 	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("decoding %s: %s must be %s, not a JSON %s: correct the value",

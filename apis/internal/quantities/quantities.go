@@ -1,5 +1,5 @@
-// Package quantities keeps amounts away from the parser of Kubernetes that it would compute with for hours, in gigabytes of memory: it takes every
-// exponent of 32 bits, and writes such numbers out.
+// Package quantities rejects quantities for which Kubernetes' parser would need hours and gigabytes of memory: it accepts every exponent of 32
+// bits, and expands such numbers.
 package quantities
 
 import (
@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// maxLength is that of an amount, maxExponent the number of digits of its exponent. What is beyond is an amount of nothing.
+	// maxLength is the maximum length of a quantity, maxExponent the maximum number of digits of its exponent. No real quantity
+	// exceeds them.
 	maxLength, maxExponent = 64, 2
-	// maxShown is how much there is to see of one that is too long.
+	// maxShown is how many characters of a too long quantity an error contains.
 	maxShown = 20
 )
 
-// Check returns what is wrong with an amount that must not come to the parser, with what to do about it.
+// Check returns what is wrong with a quantity that must not be parsed, and what to do about it.
 func Check(text string) error {
 	if len(text) > maxLength {
 		return &implausibleError{text[:maxShown] + "…"}
@@ -27,14 +28,14 @@ func Check(text string) error {
 	return nil
 }
 
-// Quantity stands for an amount in a shape for CheckIn. Nothing is kept of it.
+// Quantity is the type of a quantity in a shape for CheckIn. It stores nothing.
 type Quantity struct{}
 
-// UnmarshalJSON checks the amount.
+// UnmarshalJSON checks the quantity.
 func (*Quantity) UnmarshalJSON(data []byte) error { return Check(strings.Trim(string(data), `" `)) }
 
-// CheckIn is Check for a document. shape points to a value of a type with an Amount wherever the document has an amount. Everything else that may be wrong
-// with the document is for those to say who decode it.
+// CheckIn is Check for a document. shape points to a value of a type with a Quantity wherever the document has a quantity. All other errors in the
+// document are left to its decoder.
 func CheckIn(document []byte, shape any) error {
 	if wrong, ok := errors.AsType[*implausibleError](json.Unmarshal(document, shape)); ok {
 		return wrong

@@ -13,8 +13,8 @@ import (
 func strict() codec.Mode  { return codec.Mode{} }
 func lenient() codec.Mode { return codec.Mode{IgnoreUnknownFields: true} }
 
-// DecodeInfrastructureConfig decodes what a user wrote, strictly, and applies the defaults. The error names the field and
-// what to do about it.
+// DecodeInfrastructureConfig strictly decodes a user's configuration, and applies the defaults. The error names the field
+// and what to do about it.
 func DecodeInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfig, error) {
 	config, err := codec.Decode(AddToScheme, raw, &InfrastructureConfig{}, strict())
 	if err != nil {
@@ -24,19 +24,19 @@ func DecodeInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfi
 	return config, nil
 }
 
-// DecodeControlPlaneConfig decodes what a user wrote, strictly. The error names the field and what to do about it.
+// DecodeControlPlaneConfig strictly decodes a user's configuration. The error names the field and what to do about it.
 func DecodeControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneConfig, error) {
 	return codec.Decode(AddToScheme, raw, &ControlPlaneConfig{}, strict())
 }
 
-// DecodeWorkerConfig decodes what a user wrote, strictly. The error names the field and what to do about it. A pool
+// DecodeWorkerConfig strictly decodes a user's configuration. The error names the field and what to do about it. A pool
 // without a providerConfig has an empty one.
 func DecodeWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
 	return decodeWorkerConfig(raw, strict())
 }
 
-// DecodeStoredInfrastructureConfig decodes what was admitted already, possibly by another version: unknown fields are
-// ignored. It applies the defaults.
+// DecodeStoredInfrastructureConfig decodes an already admitted configuration, possibly of another version: unknown
+// fields are ignored. It applies the defaults.
 func DecodeStoredInfrastructureConfig(raw *runtime.RawExtension) (*InfrastructureConfig, error) {
 	config, err := codec.Decode(AddToScheme, raw, &InfrastructureConfig{}, lenient())
 	if err != nil {
@@ -46,13 +46,14 @@ func DecodeStoredInfrastructureConfig(raw *runtime.RawExtension) (*Infrastructur
 	return config, nil
 }
 
-// DecodeStoredControlPlaneConfig decodes what was admitted already, possibly by another version: unknown fields are ignored.
+// DecodeStoredControlPlaneConfig decodes an already admitted configuration, possibly of another version: unknown fields are
+// ignored.
 func DecodeStoredControlPlaneConfig(raw *runtime.RawExtension) (*ControlPlaneConfig, error) {
 	return codec.Decode(AddToScheme, raw, &ControlPlaneConfig{}, lenient())
 }
 
-// DecodeStoredWorkerConfig decodes what was admitted already, possibly by another version: unknown fields are ignored. A
-// pool without a providerConfig has an empty one.
+// DecodeStoredWorkerConfig decodes an already admitted configuration, possibly of another version: unknown fields are
+// ignored. A pool without a providerConfig has an empty one.
 func DecodeStoredWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) {
 	return decodeWorkerConfig(raw, lenient())
 }
@@ -71,25 +72,26 @@ func decodeWorkerConfig(raw *runtime.RawExtension, mode codec.Mode) (*WorkerConf
 	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, mode)
 }
 
-// DecodeCloudProfileConfig decodes what is in a CloudProfile that was admitted already, possibly by another version:
+// DecodeCloudProfileConfig decodes the configuration of an already admitted CloudProfile, possibly of another version:
 // unknown fields are ignored.
 func DecodeCloudProfileConfig(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
 	return codec.Decode(AddToScheme, raw, &CloudProfileConfig{}, lenient())
 }
 
-// DecodeCloudProfileConfigStrictly decodes what an admin writes into a CloudProfile, strictly. The error names the field and what to do about it.
+// DecodeCloudProfileConfigStrictly strictly decodes an admin's configuration of a CloudProfile. The error names the field and what to do about
+// it.
 func DecodeCloudProfileConfigStrictly(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
 	return codec.Decode(AddToScheme, raw, &CloudProfileConfig{}, strict())
 }
 
-// DecodeInfrastructureStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored.
-// Nothing decodes to an empty status.
+// DecodeInfrastructureStatus decodes a document that a controller wrote, possibly of another version: unknown fields
+// are ignored. An absent document decodes to an empty status.
 func DecodeInfrastructureStatus(raw *runtime.RawExtension) (*InfrastructureStatus, error) {
 	return codec.DecodeOrEmpty(AddToScheme, raw, NewInfrastructureStatus(), lenient())
 }
 
-// DecodeInfrastructureState decodes what a controller wrote, possibly of another version: unknown fields are ignored.
-// Nothing decodes to an empty state; Data is never nil.
+// DecodeInfrastructureState decodes a document that a controller wrote, possibly of another version: unknown fields are
+// ignored. An absent document decodes to an empty state; Data is never nil.
 func DecodeInfrastructureState(raw *runtime.RawExtension) (*InfrastructureState, error) {
 	state, err := codec.DecodeOrEmpty(AddToScheme, raw, NewInfrastructureState(), lenient())
 	if err != nil {
@@ -101,13 +103,13 @@ func DecodeInfrastructureState(raw *runtime.RawExtension) (*InfrastructureState,
 	return state, nil
 }
 
-// DecodeWorkerStatus decodes what a controller wrote, possibly of another version: unknown fields are ignored. Nothing
-// decodes to an empty status.
+// DecodeWorkerStatus decodes a document that a controller wrote, possibly of another version: unknown fields are
+// ignored. An absent document decodes to an empty status.
 func DecodeWorkerStatus(raw *runtime.RawExtension) (*WorkerStatus, error) {
 	return codec.DecodeOrEmpty(AddToScheme, raw, NewWorkerStatus(), lenient())
 }
 
-// Encode returns object as JSON with apiVersion and kind, whether or not it carries them.
+// Encode returns object as JSON with apiVersion and kind, whether or not they are set.
 func Encode(object runtime.Object) (*runtime.RawExtension, error) {
 	return codec.Encode(AddToScheme, object)
 }

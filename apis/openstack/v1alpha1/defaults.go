@@ -1,8 +1,8 @@
 package v1alpha1
 
-// Default fills in what the user left out, and replaces the deprecated networks.worker, which says nothing next to
-// networks.workers. Decoding does it; validation and drivers rely on it. It never overwrites what the user gave
-// otherwise, and doing it twice changes nothing.
+// Default sets the defaults of unset fields, and replaces the deprecated networks.worker, which has no effect next to
+// networks.workers. Decoding calls it; validation and drivers rely on it. It never overwrites other values of the user,
+// and is idempotent.
 func (c *InfrastructureConfig) Default() {
 	networks := &c.Networks
 	if networks.Workers == "" {
@@ -15,7 +15,7 @@ func (c *InfrastructureConfig) Default() {
 	if hints := networks.AvailabilityZoneHints; hints != nil && len(hints.Network) == 0 && len(hints.Router) == 0 {
 		networks.AvailabilityZoneHints = nil
 	}
-	// The rules of a given security group are not ours, so nothing is opened there.
+	// The user owns the rules of an existing security group, so they are not changed.
 	if networks.NodePortSourceRanges == nil && networks.SecurityGroupID == nil {
 		networks.NodePortSourceRanges = allAddressRanges(networks.IPv6 != nil)
 	}

@@ -6,12 +6,12 @@ import (
 )
 
 // FindFloatingPool returns the pool of the CloudProfile that allows floatingPoolName in the region and Keystone domain,
-// or nil when none does. Several matches are decided by what they say of region and domain (the more the better) and
-// then by how much of the name they spell out.
+// or nil when none does. Of several matches, the one that restricts more of region and domain is used, and then the one
+// with more literal characters in its name.
 //
 // Entries that name the region or domain constrain it: a name must then match one of them, and one of each sort if
-// there are both. Entries that name neither are for everybody who is not constrained; those marked nonConstraining are
-// for everybody in their scope and constrain nobody.
+// there are both. Entries that name neither apply if there is no constraint; those marked nonConstraining apply in
+// their scope and do not constrain it.
 func (c *CloudProfileConfig) FindFloatingPool(floatingPoolName, region, domain string) *FloatingPool {
 	var (
 		pools    = c.Constraints.FloatingPools
@@ -24,7 +24,7 @@ func (c *CloudProfileConfig) FindFloatingPool(floatingPoolName, region, domain s
 	case both.match != nil:
 		return both.match
 	case both.constrains:
-		// Only what is offered in addition is left.
+		// Only the non-constraining entries are left.
 	case regional.match != nil && (domestic.match != nil || !domestic.constrains):
 		return regional.match
 	case domestic.match != nil && !regional.constrains:
@@ -40,11 +40,11 @@ func (c *CloudProfileConfig) FindFloatingPool(floatingPoolName, region, domain s
 	return nil
 }
 
-// poolSelection is what the pools with one scope (region, domain, both or neither) say about a name.
+// poolSelection is the result for a name of the pools with one scope (region, domain, both or neither).
 type poolSelection struct {
 	// match is the best match of all, additional the best among the non-constraining.
 	match, additional *FloatingPool
-	// constrains is true when a pool limits its scope to itself.
+	// constrains is true if a pool constrains its scope.
 	constrains bool
 }
 
@@ -81,7 +81,7 @@ func sameText(a, b *string) bool {
 	return *a == *b
 }
 
-// globScore prefers names without wildcard, then those that spell out more.
+// globScore prefers names without wildcard, then those with more literal characters.
 func globScore(glob string) int {
 	const exact = 1 << 16
 	if !strings.Contains(glob, "*") {
@@ -109,8 +109,8 @@ type SubnetPattern struct {
 
 // ParseSubnetPattern parses a name, glob (`*` for any characters but slashes, `?` for one character) or regular expression
 // (behind a tilde), with an exclamation mark in front to negate it. The syntax is that of the cloud-controller-manager for
-// its floating-subnet option, which the upstream extension has adopted: once it took everything for a regular expression
-// that may match anywhere, and there is no way back to that without selecting more than is written.
+// its floating-subnet option, which the upstream extension has adopted: formerly it treated every value as an unanchored
+// regular expression, which would select more subnets than written.
 func ParseSubnetPattern(pattern string) (SubnetPattern, error) {
 	body, negated := strings.CutPrefix(pattern, "!")
 	source, isExpression := strings.CutPrefix(body, "~")
@@ -119,7 +119,7 @@ func ParseSubnetPattern(pattern string) (SubnetPattern, error) {
 		source = strings.ReplaceAll(source, `\*`, `[^/]*`)
 		source = strings.ReplaceAll(source, `\?`, `.`)
 	}
-	// Compiled by itself first, so that an error is about what the user wrote.
+	// Compiled separately first, so that an error contains the user's expression.
 	if _, err := regexp.Compile(source); err != nil {
 		return SubnetPattern{}, err
 	}
@@ -127,8 +127,8 @@ func ParseSubnetPattern(pattern string) (SubnetPattern, error) {
 	return SubnetPattern{expression: expression, negated: negated}, err
 }
 
-// Matches reports whether the pattern selects a subnet of the given name. A subnet without a name is selected by none, not
-// even by what says only how it is not called.
+// Matches reports whether the pattern selects a subnet of the given name. A subnet without a name is selected by no
+// pattern, not even by a negated one.
 func (p SubnetPattern) Matches(name string) bool {
 	return name != "" && p.expression.MatchString(name) != p.negated
 }

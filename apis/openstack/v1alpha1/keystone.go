@@ -9,8 +9,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/internal/codec"
 )
 
-// Keystone returns the URL and CA bundle of Keystone for the region. It is an error when the CloudProfile has no URL for it: nobody else may
-// say where the shoots of a landscape log in.
+// Keystone returns the URL and CA bundle of Keystone for the region. It is an error if the CloudProfile has no URL for it: only the
+// CloudProfile may determine where the shoots of a landscape log in.
 func (c *CloudProfileConfig) Keystone(region string) (KeyStoneURL, error) {
 	keystone := KeyStoneURL{Region: region, URL: c.KeyStoneURL, CACert: c.KeyStoneCACert}
 	for _, regional := range c.KeyStoneURLs {
@@ -30,13 +30,13 @@ func (c *CloudProfileConfig) Keystone(region string) (KeyStoneURL, error) {
 	return keystone, nil
 }
 
-// DecodeKeystone decodes of a CloudProfileConfig only what says where Keystone is and how to trust it, all other fields are empty. It is for
-// those who need nothing else: what is wrong with other fields does not concern them.
+// DecodeKeystone decodes only the URLs and CA bundles of Keystone from a CloudProfileConfig; all other fields are empty. Errors in other
+// fields are ignored.
 func DecodeKeystone(raw *runtime.RawExtension) (*CloudProfileConfig, error) {
 	fields := map[string]json.RawMessage{}
 	if raw != nil && len(raw.Raw) > 0 {
 		if err := json.Unmarshal(raw.Raw, &fields); err != nil {
-			return DecodeCloudProfileConfig(raw) // which says in better words what is wrong
+			return DecodeCloudProfileConfig(raw) // which has a better error message
 		}
 	}
 	keystone := map[string]json.RawMessage{}

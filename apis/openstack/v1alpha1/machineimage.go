@@ -11,7 +11,7 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 )
 
-// ImageQuery says which image machines need.
+// ImageQuery selects the image of machines.
 //
 // +kubebuilder:object:generate=false
 type ImageQuery struct {
@@ -19,14 +19,14 @@ type ImageQuery struct {
 	Name, Version, Region string
 	// Architecture is the CPU architecture of the machines. Empty means amd64.
 	Architecture string
-	// Capabilities are those of the machine type, and Definitions those that the CloudProfile knows: none when it works with
-	// architectures alone.
+	// Capabilities are those of the machine type, and Definitions those that the CloudProfile defines: none if it uses
+	// architectures only.
 	Capabilities gardencorev1beta1.Capabilities
 	Definitions  []gardencorev1beta1.CapabilityDefinition
 }
 
-// FindMachineImage returns the image that the CloudProfile has for machines, as the controller remembers images. The error says why there is
-// none, or not one.
+// FindMachineImage returns the image that the CloudProfile has for machines, in the form of the WorkerStatus. It is an error if there is
+// none or more than one.
 func (c *CloudProfileConfig) FindMachineImage(query ImageQuery) (*MachineImage, error) {
 	switch found := c.BestMachineImages(query); len(found) {
 	case 0:
@@ -38,9 +38,9 @@ func (c *CloudProfileConfig) FindMachineImage(query ImageQuery) (*MachineImage, 
 	}
 }
 
-// BestMachineImages returns the image that the CloudProfile has for machines. Of several that would do, it is the one with the
-// capabilities that the CloudProfile's admin prefers: definitions and their values are in the order of preference. More than one are returned
-// when nothing tells them apart.
+// BestMachineImages returns the image that the CloudProfile has for machines. Of several matches, it is the one with the capabilities that
+// the CloudProfile's admin prefers: definitions and their values are in the order of preference. More than one are returned if they are
+// equally preferred.
 func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage {
 	capabilities, definitions := query.normalized()
 	var candidates []MachineImage
@@ -54,7 +54,7 @@ func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage 
 			}
 			images := query.imagesOf(&version)
 			if len(version.CapabilityFlavors) == 0 {
-				// Of entries by architecture the first one counts, as in the upstream extension.
+				// Of several entries of an architecture the first one is used, as in the upstream extension.
 				images = slices.DeleteFunc(images, func(image MachineImage) bool { return slices.ContainsFunc(candidates, image.hasCapabilitiesOf) })
 			}
 			candidates = append(candidates, images...)
@@ -70,7 +70,7 @@ func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage 
 	return candidates
 }
 
-// FindMachineImage returns the image that is remembered for machines, or nil. It serves for image versions that have left the
+// FindMachineImage returns the recorded image of machines, or nil. It is for image versions that are no longer in the
 // CloudProfile.
 func (s *WorkerStatus) FindMachineImage(query ImageQuery) *MachineImage {
 	capabilities, definitions := query.normalized()
@@ -87,7 +87,7 @@ func (s *WorkerStatus) FindMachineImage(query ImageQuery) *MachineImage {
 	return nil
 }
 
-// String names the image, where it is wanted and for what, for errors.
+// String describes image, region and requirements, for errors.
 func (q ImageQuery) String() string {
 	capabilities, _ := q.normalized()
 	var needs []string
@@ -97,7 +97,7 @@ func (q ImageQuery) String() string {
 	return fmt.Sprintf("machine image %s %s in region %q for %s", q.Name, q.Version, q.Region, strings.Join(needs, ", "))
 }
 
-// normalized turns an architecture into the capability that it is, so that there is one way to look images up.
+// normalized converts an architecture to a capability, so that there is one lookup.
 func (q ImageQuery) normalized() (gardencorev1beta1.Capabilities, []gardencorev1beta1.CapabilityDefinition) {
 	definitions := q.Definitions
 	if len(definitions) == 0 {
@@ -123,8 +123,8 @@ func (q ImageQuery) normalized() (gardencorev1beta1.Capabilities, []gardencorev1
 	return capabilities, definitions
 }
 
-// imagesOf lists the images of a version in the region, each with its capabilities. An ID wins over a name, which is good for every
-// region.
+// imagesOf lists the images of a version in the region, each with its capabilities. An ID takes precedence over a name, which
+// applies to every region.
 func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 	var images []MachineImage
 	for _, flavor := range version.Flavors() {
@@ -145,8 +145,8 @@ func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 }
 
 // Flavors returns the flavors of a version. One that maps by architecture has a flavor for each architecture that its regions list, and for
-// amd64 when it lists no regions. Its image name belongs to each of them, in every region that has no ID: so does the upstream extension
-// read it since its pull request 1333.
+// amd64 when it lists no regions. Its image name applies to each of them, in every region that has no ID, as in the upstream extension
+// since its pull request 1333.
 func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 	if len(v.CapabilityFlavors) > 0 {
 		return v.CapabilityFlavors
@@ -175,7 +175,7 @@ func (i *MachineImage) hasCapabilitiesOf(other MachineImage) bool {
 	return maps.EqualFunc(i.Capabilities, other.Capabilities, slices.Equal[gardencorev1beta1.CapabilityValues])
 }
 
-// capabilities returns the capabilities of a remembered image, which may have been remembered when the CloudProfile worked with
+// capabilities returns the capabilities of a recorded image, which may have been recorded when the CloudProfile used
 // architectures.
 func (i *MachineImage) capabilities() gardencorev1beta1.Capabilities {
 	if len(i.Capabilities) > 0 {
@@ -188,7 +188,7 @@ func (i *MachineImage) capabilities() gardencorev1beta1.Capabilities {
 	return ofArchitecture(architecture)
 }
 
-// inStatus writes an image down in the form that goes with the CloudProfile.
+// inStatus returns an image in the form of the WorkerStatus that matches the CloudProfile.
 func (q ImageQuery) inStatus(image MachineImage) MachineImage {
 	image.Architecture = nil
 	if len(q.Definitions) > 0 {
@@ -205,8 +205,8 @@ func ofArchitecture(architecture string) gardencorev1beta1.Capabilities {
 	return gardencorev1beta1.Capabilities{v1beta1constants.ArchitectureName: {architecture}}
 }
 
-// areCompatible reports whether two sets of capabilities have a value in common for every definition. What a set does not mention,
-// it has all values of.
+// areCompatible reports whether two sets of capabilities have a value in common for every definition. A set without a definition
+// has all its values.
 func areCompatible(a, b gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition) bool {
 	a = gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(a, definitions)
 	b = gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(b, definitions)

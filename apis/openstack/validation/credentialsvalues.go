@@ -9,11 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxKeystoneNameLength is the length, in characters, of what Keystone calls a domain or a project, and of its IDs. Users and application
-// credentials may be called more.
+// maxKeystoneNameLength is the maximum length, in characters, of names of domains and projects in Keystone, and of IDs. Names of users
+// and application credentials may be longer.
 const maxKeystoneNameLength = 64
 
-// valueProblem returns what is wrong with the value of a key, and what to do about it, or nothing. It must not say the value.
+// valueProblem returns what is wrong with the value of a key, and what to do about it, or nothing. It must not contain the
+// value.
 func (c credentials) valueProblem(key string) string {
 	value := string(c.data[key])
 	switch {

@@ -12,13 +12,13 @@ import (
 
 // ValidateFloatingPool checks that the CloudProfile allows the floating pool in the region and Keystone domain (by name).
 //
-// It is for shoots whose router does not exist yet: the name is immutable, so a shoot that was admitted once stays
-// admitted when the CloudProfile changes.
+// It is for shoots whose router does not exist yet: the name is immutable, so an admitted shoot stays valid when the
+// CloudProfile changes.
 func ValidateFloatingPool(config *v1alpha1.InfrastructureConfig, profile *v1alpha1.CloudProfileConfig, region, domain string, fldPath *field.Path) field.ErrorList {
 	return validateFloatingPoolInAny(config, profile, region, []string{domain}, fldPath)
 }
 
-// validateFloatingPoolInAny is ValidateFloatingPool for a project that is in one of the domains, nobody knows in which.
+// validateFloatingPoolInAny is ValidateFloatingPool for a project in an unknown one of the domains.
 func validateFloatingPoolInAny(
 	config *v1alpha1.InfrastructureConfig, profile *v1alpha1.CloudProfileConfig, region string, domains []string, fldPath *field.Path,
 ) field.ErrorList {

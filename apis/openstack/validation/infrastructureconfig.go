@@ -10,12 +10,12 @@ import (
 	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
-// ValidateInfrastructureConfig checks a configuration by itself and against the networking of its shoot. Errors about the
-// latter carry the path spec.networking. oldConfig is the one that was accepted before, nil for a new shoot.
+// ValidateInfrastructureConfig checks a configuration by itself and against the networking of its shoot. Errors of the
+// latter have the path spec.networking. oldConfig is the previously accepted configuration, nil for a new shoot.
 //
-// What is wrong with oldConfig by itself is not reported again: it is immutable for the greatest part, and the upstream extension
-// admits, or admitted once, what this function does not. A shoot that lives with that shall go on living. Whoever does not know
-// what was before, but that it was accepted, gives config twice. The shoot's networking is always checked.
+// Errors that oldConfig has are not reported again: it is mostly immutable, and the upstream extension admits, or admitted once,
+// what this function rejects; such shoots stay valid. If the accepted configuration is not known, pass config twice. The shoot's
+// networking is always checked.
 func ValidateInfrastructureConfig(config, oldConfig *v1alpha1.InfrastructureConfig, networking *gardencorev1beta1.Networking, fldPath *field.Path) field.ErrorList {
 	errs := validateInfrastructureConfigFields(config, fldPath)
 	if oldConfig != nil {
@@ -64,7 +64,7 @@ func validateFloatingPoolFields(config *v1alpha1.InfrastructureConfig, fldPath *
 	return append(errs, validateSubnetPattern(pattern, subnetPath)...)
 }
 
-// validateGivenResources checks the IDs of what exists already and what they exclude.
+// validateGivenResources checks the IDs of existing resources and the fields that they exclude.
 func validateGivenResources(networks *v1alpha1.Networks, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if networks.Router != nil {
@@ -85,7 +85,7 @@ func validateGivenResources(networks *v1alpha1.Networks, path *field.Path) field
 	return errs
 }
 
-// The limits of an MTU: below the first IPv6 does not work, above the second no common hardware does.
+// The limits of an MTU: below the first IPv6 does not work, above the second common hardware does not.
 const (
 	minMTU = 1280
 	maxMTU = 9216

@@ -11,16 +11,16 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// The lengths of the prefixes: nodes configure their addresses by SLAAC, which works in a /64 and in nothing else; every
-// node takes a /64 of the pods' range; and services get a /112 whatever is given, so that every length will do.
+// The lengths of the prefixes: nodes configure their addresses by SLAAC, which requires a /64; every node takes a /64 of
+// the pods' range; and services always use a /112, so every length is accepted.
 const (
 	nodePrefixIPv6       = 64
 	maxPodPrefixIPv6     = 64
 	maxServicePrefixIPv6 = 128
 )
 
-// validateIPFamilies checks that a dual-stack shoot has an ipv6 block. One in an IPv4 shoot just waits: Gardener lets a shoot go
-// back from dual stack, and the block is immutable.
+// validateIPFamilies checks that a dual-stack shoot has an ipv6 block. In an IPv4 shoot the block is ignored: Gardener lets a
+// shoot go back from dual stack, and the block is immutable.
 func validateIPFamilies(config *v1alpha1.IPv6Config, networking *gardencorev1beta1.Networking, path *field.Path) field.ErrorList {
 	var families []gardencorev1beta1.IPFamily
 	if networking != nil {
@@ -41,7 +41,7 @@ func validateIPFamilies(config *v1alpha1.IPv6Config, networking *gardencorev1bet
 	return errs
 }
 
-// validateIPv6 checks the block. Ranges win over a pool, which has no effect then.
+// validateIPv6 checks the block. Ranges take precedence over a pool, which then has no effect.
 func validateIPv6(config *v1alpha1.IPv6Config, path *field.Path) field.ErrorList {
 	switch {
 	case config == nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// classOwner says who wrote load balancer classes.
+// classOwner is the author of load balancer classes.
 type classOwner bool
 
 const (
@@ -120,8 +120,8 @@ func validateSubnetSelection(class v1alpha1.LoadBalancerClass, path *field.Path)
 	return errs
 }
 
-// validateOfferedClasses wants a user's class to be one of those that the CloudProfile's floating pool lists, if it lists
-// any. How a class is called and what it is for is the user's business.
+// validateOfferedClasses requires that a user's class is one of those that the CloudProfile's floating pool lists, if it
+// lists any. Name and purpose of a class are the user's choice.
 func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in ControlPlaneValidationContext, path *field.Path) field.ErrorList {
 	if in.Profile == nil {
 		return nil

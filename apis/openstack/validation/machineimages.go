@@ -99,8 +99,8 @@ func architecturesOf(definitions []gardencorev1beta1.CapabilityDefinition) []str
 	return []string{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64}
 }
 
-// validateCapabilities checks the capabilities of an image. Where the CloudProfile does not work with capabilities, or no more, the architecture
-// is the only one that counts.
+// validateCapabilities checks the capabilities of an image. If the CloudProfile does not use capabilities, or no longer does, only the
+// architecture is evaluated.
 func validateCapabilities(capabilities gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
 	known := map[string][]string{v1beta1constants.ArchitectureName: architecturesOf(definitions)}
 	for _, definition := range definitions {

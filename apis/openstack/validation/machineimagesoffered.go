@@ -13,10 +13,10 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// validateOfferedImages checks that there is an image for what the CloudProfile offers. One region will do, since images are rolled out region by
-// region. Versions that have expired count like all others: machines are made of them as long as a shoot has not left them.
+// validateOfferedImages checks that there is an image for what the CloudProfile offers. One region is enough, since images are rolled out region
+// by region. Expired versions are checked like all others: machines use them as long as a shoot references them.
 //
-// The mistakes are about the list as a whole, and their words name the version.
+// The errors are about the whole list, and their texts contain the version.
 func validateOfferedImages(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, path *field.Path) field.ErrorList {
 	if len(config.MachineImages) == 0 && len(spec.MachineImages) > 0 {
 		return field.ErrorList{field.Required(path, "map the versions in spec.machineImages to images in Glance")}
@@ -34,7 +34,7 @@ func validateOfferedImages(config *v1alpha1.CloudProfileConfig, spec *gardencore
 // imageVersion is a version of a machine image.
 type imageVersion struct{ name, version string }
 
-// mappings are what is mapped of each version by itself: CloudProfiles have thousands, and every one of them is looked up in every region.
+// mappings index the mappings by version: CloudProfiles have thousands of versions, and each is looked up in every region.
 type mappings map[imageVersion]v1alpha1.CloudProfileConfig
 
 func byVersion(images []v1alpha1.MachineImages) mappings {
@@ -74,13 +74,13 @@ func validateOfferedVersion(mapped mappings, name string, version *gardencorev1b
 	return errs
 }
 
-// availability says in which regions of a CloudProfile there is an image for machines.
+// availability lists the regions of a CloudProfile with an image for machines.
 type availability struct {
 	title                     string
 	found, ambiguous, missing []string
 }
 
-// findImages asks as the controllers do, for machines that have nothing but what they need.
+// findImages looks images up as the controllers do, for machines with minimal capabilities.
 func findImages(mapped mappings, name, version string, need gardencorev1beta1.Capabilities, in *gardencorev1beta1.CloudProfileSpec) availability {
 	query := v1alpha1.ImageQuery{Name: name, Version: version, Capabilities: need, Definitions: in.MachineCapabilities}
 	config := mapped[imageVersion{name, version}] // empty when there is none
@@ -112,8 +112,8 @@ func describeCapabilities(need gardencorev1beta1.Capabilities, definitions []gar
 	return strings.Join(parts, ", ")
 }
 
-// needsOf lists the capabilities that machines may have which boot a version of an image, as far as the CloudProfile says so: machines of one value
-// each, of everything that an image may have several of.
+// needsOf lists the capabilities of the machines that may boot a version of an image, as far as the CloudProfile defines them: one value each of
+// every capability with several values.
 func needsOf(version *gardencorev1beta1.MachineImageVersion, definitions []gardencorev1beta1.CapabilityDefinition) []gardencorev1beta1.Capabilities {
 	var needs []gardencorev1beta1.Capabilities
 	for _, offered := range offeredBy(version, definitions) {
@@ -144,8 +144,8 @@ func with(capabilities gardencorev1beta1.Capabilities, name, value string) garde
 	return changed
 }
 
-// offeredBy returns the flavors of a version as Gardener understands them. A version says so by flavors or by architectures, and need not say so in
-// the way that the CloudProfile works: a NamespacedCloudProfile may have it otherwise than its parent.
+// offeredBy returns the flavors of a version as Gardener understands them. A version has flavors or architectures, and may differ from the
+// CloudProfile in that: a NamespacedCloudProfile may use the other form than its parent.
 func offeredBy(version *gardencorev1beta1.MachineImageVersion, definitions []gardencorev1beta1.CapabilityDefinition) []gardencorev1beta1.Capabilities {
 	var flavors []gardencorev1beta1.Capabilities
 	architectures := slices.Clone(version.Architectures)
@@ -164,7 +164,7 @@ func offeredBy(version *gardencorev1beta1.MachineImageVersion, definitions []gar
 			architectures = []string{v1beta1constants.ArchitectureAMD64}
 		case len(values) == 1:
 			architectures = values
-		default: // Gardener demands to say which.
+		default: // Gardener requires one of them.
 			return nil
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Parent is the CloudProfile that a NamespacedCloudProfile adds to.
 type Parent struct {
 	Spec *gardencorev1beta1.CloudProfileSpec
-	// Config is what the parent's providerConfig says, empty when it says nothing that can be read.
+	// Config is the parent's providerConfig, empty if it is absent or cannot be decoded.
 	Config *v1alpha1.CloudProfileConfig
 }
 
@@ -27,7 +27,7 @@ func (p Parent) Lists(image, version string) bool {
 }
 
 // ValidateNamespacedCloudProfileConfig checks a CloudProfileConfig, at fldPath, that is written into a NamespacedCloudProfile: it maps the
-// versions of machine images that the NamespacedCloudProfile adds to its parent's, and says nothing else. config is empty when there is none.
+// versions of machine images that the NamespacedCloudProfile adds to its parent's, and sets nothing else. config is empty if there is none.
 func ValidateNamespacedCloudProfileConfig(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.NamespacedCloudProfileSpec,
 	parent Parent, fldPath *field.Path,
 ) field.ErrorList {
@@ -40,7 +40,7 @@ func ValidateNamespacedCloudProfileConfig(config *v1alpha1.CloudProfileConfig, s
 	ofParent := versionsOf(parent.Spec.MachineImages)
 	for _, image := range spec.MachineImages {
 		for _, version := range image.Versions {
-			// A version that the parent has may expire at another time here, and nothing else.
+			// A version of the parent may only get another expiration date here.
 			if !ofParent[imageVersion{image.Name, version.Version}] {
 				errs = append(errs, validateOfferedVersion(merged, image.Name, &version, parent.Spec, path)...)
 			}
@@ -49,7 +49,7 @@ func ValidateNamespacedCloudProfileConfig(config *v1alpha1.CloudProfileConfig, s
 	return errs
 }
 
-// onlyMachineImages goes by the fields as they are written, so that none that comes later is forgotten.
+// onlyMachineImages checks the JSON fields, so that it covers future fields.
 func onlyMachineImages(config *v1alpha1.CloudProfileConfig, fldPath *field.Path) field.ErrorList {
 	written, empty := fieldsOf(config), fieldsOf(&v1alpha1.CloudProfileConfig{TypeMeta: config.TypeMeta})
 	var errs field.ErrorList

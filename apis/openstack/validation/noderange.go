@@ -19,8 +19,7 @@ type shootRanges struct {
 	nodes, pods, services netip.Prefix
 }
 
-// parseShootRanges leaves complaints about what Gardener itself validates to Gardener: ranges that do not parse are as
-// good as missing.
+// parseShootRanges treats invalid ranges as missing: Gardener itself validates them.
 func parseShootRanges(networking *gardencorev1beta1.Networking) (shootRanges, field.ErrorList) {
 	path := field.NewPath("spec", "networking")
 	if networking == nil {
@@ -86,7 +85,7 @@ func validateWorkers(text string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateWorkersInShoot says nothing of a range that validateWorkers refuses to read.
+// validateWorkersInShoot ignores a range that validateWorkers rejects.
 func validateWorkersInShoot(text string, shoot shootRanges, path *field.Path) field.ErrorList {
 	workers, invalid := parseRange(text, path)
 	if len(invalid) > 0 || !workers.Addr().Is4() {

@@ -13,7 +13,7 @@ import (
 // maxNameLength is the length, in characters, of a name in OpenStack's databases.
 const maxNameLength = 255
 
-// validateName refuses what cannot be a name in OpenStack or would break the configuration files it is written into.
+// validateName rejects what is not a valid name in OpenStack or would break the configuration files that contain it.
 func validateName(name, remedy string, path *field.Path) field.ErrorList {
 	switch {
 	case name == "":
@@ -26,7 +26,7 @@ func validateName(name, remedy string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateLine refuses what cannot be written on one line of a configuration file.
+// validateLine rejects what cannot be written on one line of a configuration file.
 func validateLine(text, remedy string, path *field.Path) field.ErrorList {
 	switch {
 	case text == "":
@@ -39,7 +39,7 @@ func validateLine(text, remedy string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateUUID wants an ID as OpenStack prints it.
+// validateUUID requires an ID as OpenStack prints it.
 func validateUUID(id, kind string, path *field.Path) field.ErrorList {
 	if id == "" {
 		return field.ErrorList{field.Required(path, fmt.Sprintf("give the ID of the %s, or remove the field that it belongs to", kind))}

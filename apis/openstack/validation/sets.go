@@ -1,9 +1,9 @@
 package validation
 
-// seen are values that have come up in a list. Documents have room for lists so long that looking through them again and again takes minutes.
+// seen are the values of a list so far. Documents may have lists so long that a linear search for each value takes minutes.
 type seen[Value comparable] map[Value]bool
 
-// isDuplicate reports whether the value has come up before, and remembers it.
+// isDuplicate reports whether the value is a duplicate, and records it.
 func (s seen[Value]) isDuplicate(value Value) bool {
 	known := s[value]
 	s[value] = true
@@ -18,7 +18,7 @@ func setOf[Value comparable](values []Value) map[Value]bool {
 	return set
 }
 
-// optionalTexts are texts, each of which may be missing, in a form that can be compared.
+// optionalTexts are optional strings in a comparable form.
 type optionalTexts [7]struct {
 	text  string
 	given bool

@@ -13,25 +13,25 @@ import (
 	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
 
-// ShootValidationContext is what a Shoot has to fit.
+// ShootValidationContext is the context in which a Shoot is validated.
 type ShootValidationContext struct {
 	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
-	// Spec is the CloudProfile itself. Without it, images are not looked for.
+	// Spec is the CloudProfile itself. Without it, images are not checked.
 	Spec *gardencorev1beta1.CloudProfileSpec
-	// Domain is the Keystone domain, by name, of the shoot's project. It is empty when nobody knows: credentials may give its ID instead, or
-	// be missing. Then what is right in one domain is right.
+	// Domain is the Keystone domain, by name, of the shoot's project. It is empty if it is unknown: credentials may contain its ID instead,
+	// or be missing. Then a value is valid if it is valid in any domain.
 	Domain string
 }
 
-// ValidateShoot checks everything that a Shoot says about OpenStack. oldShoot is the Shoot as it was, nil for a new one.
+// ValidateShoot checks all OpenStack configuration of a Shoot. oldShoot is the old Shoot, nil for a new one.
 //
-// What changes is checked against what cannot change. Other mistakes are reported only as far as oldShoot does not have
-// them, in the same surroundings: it may have been admitted by other rules, and must go on living, not least with changes
-// that Gardener makes. For the same reason oldShoot is read without regard to unknown fields.
+// Changes of immutable fields are rejected. Other errors are reported only if oldShoot does not have them in the same
+// context: it may have been admitted by other rules, and must stay changeable, not least by Gardener. For the same reason
+// unknown fields of oldShoot are ignored.
 //
-// It has nothing to say of a Shoot that has no infrastructure: one without workers, or a self-hosted one that brings its
-// own machines. Gardener itself refuses configurations in the former.
+// It does not check a Shoot without infrastructure: one without workers, or a self-hosted one with its own machines.
+// Gardener itself rejects configurations in the former.
 func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootValidationContext) field.ErrorList {
 	if !hasInfrastructure(shoot) {
 		return nil
@@ -44,7 +44,7 @@ func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootValidationC
 	return append(errs, in.validatePools(shoot, oldShoot)...)
 }
 
-// hasInfrastructure reports whether Gardener has an infrastructure made for the shoot.
+// hasInfrastructure reports whether Gardener creates an Infrastructure for the shoot.
 func hasInfrastructure(shoot *gardencorev1beta1.Shoot) bool {
 	selfHosted := slices.ContainsFunc(shoot.Spec.Provider.Workers, func(worker gardencorev1beta1.Worker) bool { return worker.ControlPlane != nil })
 	hasCredentials := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil
@@ -73,14 +73,14 @@ func (in ShootValidationContext) validateConfigs(shoot, accepted *gardencorev1be
 	}
 	var acceptedConfig *v1alpha1.ControlPlaneConfig
 	if accepted != nil {
-		// What cannot be read was not accepted, so everything is checked.
+		// A configuration that cannot be decoded was not accepted, so everything is checked.
 		acceptedConfig, _ = v1alpha1.DecodeStoredControlPlaneConfig(accepted.Spec.Provider.ControlPlaneConfig)
 	}
 	return append(errs, in.validateControlPlane(controlPlane, acceptedConfig, infrastructure, shoot)...)
 }
 
-// readShootConfig reads a configuration that a Shoot must have. Unknown fields are a mistake, but hide no others. The
-// configuration is nil when there is none, or it cannot be read at all.
+// readShootConfig decodes a required configuration of a Shoot. Unknown fields are errors, but do not hide others. The
+// configuration is nil if it is absent or cannot be decoded.
 func readShootConfig[Config any](
 	raw *runtime.RawExtension, path *field.Path, kind string, strictly, leniently func(*runtime.RawExtension) (*Config, error),
 ) (*Config, field.ErrorList) {
@@ -95,7 +95,7 @@ func readShootConfig[Config any](
 	return config, DecodingErrors(path, err)
 }
 
-// DecodingErrors turns what a Decode function of v1alpha1 says of a document into errors about path: one for each field that is wrong.
+// DecodingErrors converts the error of a Decode function of v1alpha1 into errors below path: one for each invalid field.
 func DecodingErrors(path *field.Path, err error) field.ErrorList { return codec.FieldErrors(path, err) }
 
 func (in ShootValidationContext) validateControlPlane(
@@ -104,7 +104,7 @@ func (in ShootValidationContext) validateControlPlane(
 	validationContext := ControlPlaneValidationContext{
 		Profile: in.Profile,
 		Region:  shoot.Spec.Region,
-		// An infrastructure that cannot be read is mistake enough.
+		// An infrastructure configuration that cannot be decoded is reported alone.
 		ShareNetwork: infrastructure == nil || shareNetworkEnabled(&infrastructure.Networks),
 		Secrets:      secretsOfShoot(shoot),
 		IPv6:         shoot.Spec.Networking != nil && slices.Contains(shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6),
@@ -132,7 +132,8 @@ func secretsOfShoot(shoot *gardencorev1beta1.Shoot) []string {
 	return names
 }
 
-// domains are those in which the shoot's project may be, as far as that makes a difference. There is always one, maybe without a name.
+// domains returns the domains in which the shoot's project may be, as far as they differ in the CloudProfile. There is at least one,
+// possibly without a name.
 func (in ShootValidationContext) domains() []string {
 	domains := []string{in.Domain}
 	if in.Domain != "" || in.Profile == nil {
@@ -161,7 +162,7 @@ func (in ShootValidationContext) domainsWithPool(name, region string) []string {
 	return domains
 }
 
-// validatePools checks the pools and goes by their names, since others move up when a pool is removed.
+// validatePools checks the pools and matches them by name, since indices change when a pool is removed.
 func (in ShootValidationContext) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
 	var errs field.ErrorList
 	oldWorkers, known := poolsByName(oldShoot), map[machine]bool{}

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// machine is what decides which image a pool's machines boot.
+// machine has the fields of a pool that determine its image.
 type machine struct{ Type, Architecture, Image, Version string }
 
 func machineOf(worker *gardencorev1beta1.Worker) machine {
@@ -28,8 +28,8 @@ func machineOf(worker *gardencorev1beta1.Worker) machine {
 	return result
 }
 
-// validateImage refuses a version of an image that the CloudProfile has in other regions alone, since images are rolled out region by region. It asks as
-// the Worker's controller does. It is for machines that the shoot does not have yet: the controller remembers the images of the others.
+// validateImage rejects a version of an image that the CloudProfile has in other regions only, since images are rolled out region by region. It uses
+// the lookup of the Worker controller. It is for new machines: the controller records the images of existing ones.
 func (in ShootValidationContext) validateImage(wanted machine, region string, path *field.Path) field.ErrorList {
 	if in.Profile == nil || in.Spec == nil || wanted.Version == "" {
 		return nil
@@ -51,7 +51,7 @@ func (in ShootValidationContext) validateImage(wanted machine, region string, pa
 			elsewhere = append(elsewhere, other.Name)
 		}
 	}
-	if len(elsewhere) == 0 { // which is the CloudProfile's mistake, or Gardener's to refuse
+	if len(elsewhere) == 0 { // an error of the CloudProfile, or rejected by Gardener
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path.Child("machine", "image", "version"), wanted.Version, fmt.Sprintf(

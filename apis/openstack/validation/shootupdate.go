@@ -14,10 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// ShootNeedsValidation reports whether there is anything about a write that ValidateShoot could refuse, whatever the
-// surroundings. Most writes of Shoots are none of its business: it goes by what is judged, so that the shape of a document
-// or the number of a pool's machines make no difference. Nor do credentials: who changes them stays where the
-// network is.
+// ShootNeedsValidation reports whether ValidateShoot could reject a write in any context. Most writes of Shoots change
+// none of the validated fields: the formatting of a document or the number of a pool's machines make no difference. Nor do
+// credentials: new ones must be for the project of the network.
 func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
 	if !hasInfrastructure(shoot) {
 		return false
@@ -25,7 +24,7 @@ func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
 	return oldShoot == nil || !hasInfrastructure(oldShoot) || !equality.Semantic.DeepEqual(validatedFieldsOf(shoot), validatedFieldsOf(oldShoot))
 }
 
-// CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that says it.
+// CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that references it.
 func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProfileReference, *field.Path) {
 	const defaultKind = v1beta1constants.CloudProfileReferenceKindCloudProfile
 	if reference := shoot.Spec.CloudProfile; reference != nil {
@@ -38,7 +37,7 @@ func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProf
 	return reference, field.NewPath("spec", "cloudProfileName")
 }
 
-// validatedFields is what is judged of a Shoot.
+// validatedFields are the validated fields of a Shoot.
 type validatedFields struct {
 	CloudProfile                             gardencorev1beta1.CloudProfileReference
 	Region                                   string
@@ -73,7 +72,7 @@ func validatedFieldsOf(shoot *gardencorev1beta1.Shoot) validatedFields {
 	return result
 }
 
-// canonical gives documents that say the same the same shape: some clients sort their fields. What is no JSON stays as it is.
+// canonical returns the same bytes for equal documents: some clients sort their fields. Invalid JSON is returned unchanged.
 func canonical(raw *runtime.RawExtension) *runtime.RawExtension {
 	if raw == nil {
 		return nil
@@ -91,8 +90,8 @@ func canonical(raw *runtime.RawExtension) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: data}
 }
 
-// validateShootInfrastructureUpdate checks that nothing changes that cannot. An infrastructure that cannot be read cannot
-// be compared; that is reported elsewhere, if it is new.
+// validateShootInfrastructureUpdate rejects changes of immutable fields. A configuration that cannot be decoded cannot be
+// compared; that is reported elsewhere, if it is new.
 func validateShootInfrastructureUpdate(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
 	oldConfig, err := v1alpha1.DecodeStoredInfrastructureConfig(oldShoot.Spec.Provider.InfrastructureConfig)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// maxExpressionSize is how many characters an expression may stand for, all repetitions written out. A name of OpenStack has 255, and a document has room
-// for hundreds of expressions.
+// maxExpressionSize is the maximum number of characters of an expression with all repetitions expanded. A name in OpenStack has at most 255, and a
+// document may have hundreds of expressions.
 const maxExpressionSize = 5000
 
 // validateSubnetPattern is for patterns of the length of a name.
@@ -27,7 +27,7 @@ func validateSubnetPattern(pattern string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// sizeOf counts before anything is written out. The parser itself goes no deeper than 1000, and refuses what would be repeated more than 1000 times.
+// sizeOf counts without expanding. The parser itself limits the depth to 1000, and repetitions to 1000.
 func sizeOf(expression *syntax.Regexp) int {
 	size := 1
 	switch expression.Op {

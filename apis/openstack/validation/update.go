@@ -10,10 +10,9 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// ValidateInfrastructureConfigUpdate checks that nothing changes that cannot change while nodes live in it. What may
-// change: the share network, from off to on; IPv6, from unset to set, when an IPv4 shoot becomes dual-stack; the MTU; the
-// source ranges of node ports. Renaming networks.worker to networks.workers is no change, nor is an empty list where there
-// was none.
+// ValidateInfrastructureConfigUpdate rejects changes that are not possible while nodes exist. These may change: the share
+// network, from off to on; IPv6, from unset to set, when an IPv4 shoot becomes dual-stack; the MTU; the source ranges of
+// node ports. Renaming networks.worker to networks.workers is no change, nor is an empty list where there was none.
 func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.InfrastructureConfig, fldPath *field.Path) field.ErrorList {
 	var (
 		before, after = &oldConfig.Networks, &newConfig.Networks
@@ -51,7 +50,7 @@ func shareNetworkEnabled(networks *v1alpha1.Networks) bool {
 	return networks.ShareNetwork != nil && networks.ShareNetwork.Enabled
 }
 
-// restore says how to go back to a value, in the user's notation.
+// restore returns how to restore a value, in the user's notation.
 func restore(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil || string(data) == "null" || string(data) == `""` {

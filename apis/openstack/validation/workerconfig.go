@@ -14,13 +14,13 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// maxResourceName is the length of a name of Kubernetes with a domain in front.
+// maxResourceName is the maximum length of a Kubernetes name with a domain prefix.
 const maxResourceName = 317
 
 // policyAffinity keeps all servers of a group on one host.
 const policyAffinity = "affinity"
 
-// PoolValidationContext is what a WorkerConfig has to fit.
+// PoolValidationContext is the context in which a WorkerConfig is validated.
 type PoolValidationContext struct {
 	// Profile is the CloudProfile's configuration. Without it, what depends on it is not checked.
 	Profile *v1alpha1.CloudProfileConfig
@@ -29,8 +29,8 @@ type PoolValidationContext struct {
 	Labels map[string]string
 }
 
-// ValidateWorkerConfig checks a configuration by itself and against its pool and the CloudProfile. oldConfig is the one that was accepted
-// before, nil for a new pool; see ValidateWorkerPool.
+// ValidateWorkerConfig checks a configuration by itself and against its pool and the CloudProfile. oldConfig is the previously accepted
+// one, nil for a new pool; see ValidateWorkerPool.
 func ValidateWorkerConfig(config, oldConfig *v1alpha1.WorkerConfig, in PoolValidationContext, fldPath *field.Path) field.ErrorList {
 	if oldConfig == nil {
 		oldConfig = &v1alpha1.WorkerConfig{}
@@ -66,7 +66,7 @@ func validateCapacity(capacity corev1.ResourceList, whole bool, path *field.Path
 	return errs
 }
 
-// validateServerGroup looks into the CloudProfile for a policy that was not there before.
+// validateServerGroup checks a new policy against the CloudProfile.
 func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolValidationContext, path *field.Path) field.ErrorList {
 	if group == nil {
 		return nil

@@ -15,12 +15,12 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// WorkerPool is what the rules are about. Shoots and Workers say it in two types, with the same names of fields.
+// WorkerPool has the validated fields of a pool. Shoots and Workers have them in two types, with the same field names.
 type WorkerPool struct {
 	Zones []string
 	// Labels are those that the user has given.
 	Labels map[string]string
-	// Volume is nil when the pool says nothing of its root volume.
+	// Volume is nil if the pool does not configure its root volume.
 	Volume         *Volume
 	DataVolumes    []Volume
 	UpdatedInPlace bool
@@ -65,10 +65,10 @@ func isInPlace(strategy *gardencorev1beta1.MachineUpdateStrategy) bool {
 	return strategy != nil && (*strategy == gardencorev1beta1.AutoInPlaceUpdate || *strategy == gardencorev1beta1.ManualInPlaceUpdate)
 }
 
-// ValidateWorkerPool checks a pool by itself and against the CloudProfile. oldPool is the one that was accepted before, nil for a new
-// pool: what the upstream extension admits and this function does not is checked only as far as it differs, and so is what
-// depends on the CloudProfile, which changes. Whoever does not know what was before, but that it was accepted, gives the pool twice.
-// Without a profile, what depends on it is not checked. fldPath is the pool's.
+// ValidateWorkerPool checks a pool by itself and against the CloudProfile. oldPool is the previously accepted pool, nil for a new
+// pool: rules that the upstream extension does not have, and those that depend on the CloudProfile, which changes, are applied only
+// to what differs. If the accepted pool is not known, pass the pool twice. Without a profile, what depends on it is not checked.
+// fldPath is the pool's.
 func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfileConfig, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(pool.Zones) == 0 {
@@ -80,7 +80,7 @@ func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfil
 	config, err := v1alpha1.DecodeWorkerConfig(pool.ProviderConfig)
 	if err != nil {
 		errs = append(errs, DecodingErrors(path, err)...)
-		// What is misspelt hides nothing else.
+		// Unknown fields do not hide other errors.
 		if config, err = v1alpha1.DecodeStoredWorkerConfig(pool.ProviderConfig); err != nil {
 			return errs
 		}
@@ -95,8 +95,9 @@ func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfil
 	}, path)...)
 }
 
-// ValidateWorkerPoolUpdate checks that nothing of a pool changes that cannot change: its zones, but for new ones at the end, since
-// machines go by the zone's position; and of a pool whose nodes are updated in place, what only another machine would have.
+// ValidateWorkerPoolUpdate rejects changes of a pool that are not possible: of its zones, except new ones at the end, since
+// MachineDeployments are named by the zone's index; and, for a pool whose nodes are updated in place, changes that need
+// another machine.
 func ValidateWorkerPoolUpdate(oldPool, pool *WorkerPool, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(pool.Zones) < len(oldPool.Zones) || !slices.Equal(pool.Zones[:len(oldPool.Zones)], oldPool.Zones) {
@@ -117,7 +118,7 @@ func ValidateWorkerPoolUpdate(oldPool, pool *WorkerPool, fldPath *field.Path) fi
 	return errs
 }
 
-// sameConfig compares what documents say, whatever they look like.
+// sameConfig compares the content of documents, regardless of formatting.
 func sameConfig(a, b *runtime.RawExtension) bool {
 	configA, errA := v1alpha1.DecodeStoredWorkerConfig(a)
 	configB, errB := v1alpha1.DecodeStoredWorkerConfig(b)
@@ -168,7 +169,8 @@ func validateSize(size string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateEncryption refuses what nobody would do. The upstream extension ignores the field.
+// validateEncryption rejects the field encrypted: OpenStack encrypts by volume type. The upstream extension ignores the
+// field.
 func validateEncryption(volume *Volume, before bool, path *field.Path) field.ErrorList {
 	if !isTrue(volume.Encrypted) || before {
 		return nil
@@ -179,7 +181,7 @@ func validateEncryption(volume *Volume, before bool, path *field.Path) field.Err
 
 func isTrue(value *bool) bool { return value != nil && *value }
 
-// SizeInGiB reads the size of a volume. Cinder counts in GiB, so that what is left over is rounded up.
+// SizeInGiB parses the size of a volume. Cinder counts in GiB, so the size is rounded up.
 func SizeInGiB(size string) (int, error) {
 	if err := quantities.Check(size); err != nil {
 		return 0, err
@@ -188,7 +190,7 @@ func SizeInGiB(size string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading size %q: %w", size, err)
 	}
-	const gib, most = 1 << 30, 1 << 30 // nobody has an EiB
+	const gib, most = 1 << 30, 1 << 30 // no volume has an EiB
 	count := quantity.Value() / gib
 	if quantity.Value()%gib > 0 {
 		count++

@@ -6,8 +6,8 @@ import (
 	"github.com/trellis-garden/trellis/apis/internal/codec"
 )
 
-// DecodeMachineProviderConfig decodes what stands in a MachineClass, possibly written by another extension or version: unknown fields
-// are ignored, and the deprecated fields are taken for the lists that replace them.
+// DecodeMachineProviderConfig decodes the providerSpec of a MachineClass, possibly written by another extension or version: unknown
+// fields are ignored, and deprecated fields are converted to the lists that replace them.
 func DecodeMachineProviderConfig(raw *runtime.RawExtension) (*MachineProviderConfig, error) {
 	config, err := codec.Decode(AddToScheme, raw, &MachineProviderConfig{}, codec.Mode{IgnoreUnknownFields: true})
 	if err != nil {
@@ -24,7 +24,7 @@ func DecodeMachineProviderConfig(raw *runtime.RawExtension) (*MachineProviderCon
 	return config, nil
 }
 
-// Encode returns object as JSON with apiVersion and kind, whether or not it carries them.
+// Encode returns object as JSON with apiVersion and kind, whether or not they are set.
 func Encode(object runtime.Object) (*runtime.RawExtension, error) {
 	return codec.Encode(AddToScheme, object)
 }

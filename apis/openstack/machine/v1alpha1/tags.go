@@ -2,8 +2,8 @@ package v1alpha1
 
 import "strings"
 
-// TagKey turns the name of a label into the key of a tag: Nova takes letters, digits and any of - _ : . and blank, and everything else
-// becomes a hyphen. Two labels may become the same key.
+// TagKey converts the name of a label to the key of a tag: Nova accepts letters, digits and any of - _ : . and blank; everything else
+// becomes a hyphen. Two labels may get the same key.
 func TagKey(label string) string {
 	return strings.Map(func(character rune) rune {
 		switch {
@@ -15,7 +15,7 @@ func TagKey(label string) string {
 	}, label)
 }
 
-// IsIdentity reports whether a tag says whose machine it is. No label can say that.
+// IsIdentity reports whether a tag identifies the owner of a machine. Labels must not set such tags.
 func IsIdentity(key string) bool {
 	return strings.HasPrefix(key, TagClusterPrefix) || strings.HasPrefix(key, TagRolePrefix)
 }

@@ -6,9 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate checks what machines are made of. It expects a configuration as DecodeMachineProviderConfig returns it, and asks for what the
-// existing machine driver asks for, so that what passes here passes there, but for the key pair: there is none in shoots that nobody
-// may log in to by SSH.
+// Validate checks a configuration as DecodeMachineProviderConfig returns it. It requires what the existing machine driver requires,
+// except the key pair, which shoots without SSH access do not have.
 func (c *MachineProviderConfig) Validate(fldPath *field.Path) field.ErrorList {
 	spec, path := &c.Spec, fldPath.Child("spec")
 	var errs field.ErrorList
@@ -27,7 +26,7 @@ func (c *MachineProviderConfig) Validate(fldPath *field.Path) field.ErrorList {
 	return append(errs, spec.validateVolumes(path)...)
 }
 
-// validateTags wants the tags by which machines are found again.
+// validateTags requires the tags by which machines are found.
 func (s *MachineProviderConfigSpec) validateTags(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, prefix := range []string{TagClusterPrefix, TagRolePrefix} {
