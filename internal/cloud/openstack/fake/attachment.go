@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // registerAttachments serves the volumes of servers. They attach and detach at once.
@@ -45,7 +47,7 @@ func (c *Cloud) findDisk(q *request) (*Server, int, error) {
 	}
 	at := slices.IndexFunc(s.Disks, func(d Disk) bool { return d.VolumeID == q.path("volume") })
 	if at < 0 {
-		return nil, 0, notFound("", "Instance %s is not attached to volume %s", s.ID, q.path("volume"))
+		return nil, 0, core.NotFound("", "Instance %s is not attached to volume %s", s.ID, q.path("volume"))
 	}
 	return s, at, nil
 }
@@ -84,26 +86,26 @@ func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
 		VolumeID            string `json:"volumeId"`
 		DeleteOnTermination any    `json:"delete_on_termination"`
 	}
-	if raw, _ := unwrap(q.body, "volumeAttachment"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "volumeAttachment"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	v := c.cinder.volumes.get(in.VolumeID)
+	v := c.cinder.volumes.Get(in.VolumeID)
 	switch {
 	case v == nil || !q.owns(v.ProjectID):
-		return reply{}, notFound("", "Volume %s could not be found.", in.VolumeID)
+		return reply{}, core.NotFound("", "Volume %s could not be found.", in.VolumeID)
 	case slices.ContainsFunc(s.Disks, func(d Disk) bool { return d.VolumeID == v.ID }):
-		return reply{}, badRequest("", "Invalid volume: volume %s is already attached to instances: %s", v.ID, s.ID)
+		return reply{}, core.BadRequest("", "Invalid volume: volume %s is already attached to instances: %s", v.ID, s.ID)
 	case v.Status != "available":
-		return reply{}, badRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s'", v.ID, v.Status)
+		return reply{}, core.BadRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s'", v.ID, v.Status)
 	}
 	disk := Disk{VolumeID: v.ID, Device: s.nextDevice(false), DeleteOnTermination: isTrue(in.DeleteOnTermination)}
 	c.connectDisk(s, &disk)
-	s.Disks = with(s.Disks, disk)
+	s.Disks = core.With(s.Disks, disk)
 	return ok(map[string]any{"volumeAttachment": disk.view(s, micro)})
 }
 
 func (c *Cloud) freeVolume(id string) {
-	if v := c.cinder.volumes.get(id); v != nil {
+	if v := c.cinder.volumes.Get(id); v != nil {
 		v.Status, v.Attachments = "available", []any{}
 	}
 }

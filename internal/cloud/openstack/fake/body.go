@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -24,13 +25,13 @@ func checkJSON(q *request) *wire.Error {
 			return expecting("valid JSON", "request body")
 		case wire.Neutron:
 			if isCore(q) {
-				return badRequest("HTTPBadRequest", "Body contains invalid data")
+				return core.BadRequest("HTTPBadRequest", "Body contains invalid data")
 			}
-			return badRequest("MalformedRequestBody", "Malformed request body: Cannot understand JSON.")
+			return core.BadRequest("MalformedRequestBody", "Malformed request body: Cannot understand JSON.")
 		case wire.Octavia:
-			return badRequest("", "Request is not in valid JSON format")
+			return core.BadRequest("", "Request is not in valid JSON format")
 		default:
-			return badRequest("", "Malformed request body")
+			return core.BadRequest("", "Malformed request body")
 		}
 	}
 	if q.service == wire.Neutron {
@@ -44,9 +45,9 @@ func checkNeutronJSON(q *request) *wire.Error {
 	isObject := json.Unmarshal(q.body, &envelope) == nil
 	switch {
 	case isCore(q) && !isObject:
-		return badRequest("HTTPBadRequest", "Body contains invalid data")
+		return core.BadRequest("HTTPBadRequest", "Body contains invalid data")
 	case !isCore(q) && len(envelope) == 0 && !strings.HasSuffix(q.http.URL.Path, "_router_interface"):
-		return badRequest("HTTPBadRequest", "Resource body required")
+		return core.BadRequest("HTTPBadRequest", "Resource body required")
 	case q.http.Method != http.MethodPost:
 		return nil
 	}
@@ -57,11 +58,11 @@ func checkNeutronJSON(q *request) *wire.Error {
 		return checkObjects(one, envelope[one])
 	}
 	if slices.Contains([]string{"routers", "floatingips", "subnetpools"}, many) {
-		return badRequest("HTTPBadRequest", "Bulk operation not supported")
+		return core.BadRequest("HTTPBadRequest", "Bulk operation not supported")
 	}
 	var raws []json.RawMessage
 	if json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
-		return badRequest("HTTPBadRequest", "Resources required")
+		return core.BadRequest("HTTPBadRequest", "Resources required")
 	}
 	return checkObjects(one, raws...)
 }
@@ -71,7 +72,7 @@ func checkObjects(kind string, raws ...json.RawMessage) *wire.Error {
 	for _, raw := range raws {
 		var attributes map[string]json.RawMessage
 		if len(raw) > 0 && json.Unmarshal(raw, &attributes) != nil {
-			return badRequest("HTTPBadRequest", "Object '%s' contains invalid data", kind)
+			return core.BadRequest("HTTPBadRequest", "Object '%s' contains invalid data", kind)
 		}
 	}
 	return nil
@@ -85,7 +86,7 @@ func isCore(q *request) bool {
 
 // unknownAttributes names what is not among the attributes of a kind, neither as it is shown nor as it is sent.
 func unknownAttributes[T any](raw json.RawMessage, into any) string {
-	shown, sent := jsonFields(reflect.TypeFor[T]()), jsonFields(reflect.TypeOf(into).Elem())
+	shown, sent := core.JsonFields(reflect.TypeFor[T]()), core.JsonFields(reflect.TypeOf(into).Elem())
 	var attributes map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &attributes) // it has been read before
 	maps.DeleteFunc(attributes, func(name string, _ json.RawMessage) bool { return shown[name] != nil || sent[name] != nil })

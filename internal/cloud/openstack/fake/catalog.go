@@ -1,6 +1,9 @@
 package fake
 
-import "github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+import (
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
 
 // catalogEntry is how one service appears in the catalog.
 type catalogEntry struct {
@@ -47,7 +50,7 @@ func (c *Cloud) catalog(base, projectID string) []map[string]any {
 		for _, region := range c.config.regions {
 			for _, routerInterface := range []string{"public", "internal"} {
 				endpoints = append(endpoints, map[string]any{
-					"id":        newHexID(),
+					"id":        core.NewHexID(),
 					"interface": routerInterface, "region": region, "region_id": region, "url": url,
 				})
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -27,18 +28,18 @@ type Volume struct {
 	Metadata         map[string]string `json:"metadata"`
 	Attachments      []any             `json:"attachments"`
 	CreatedAt        string            `json:"created_at"`
-	UpdatedAt        Null              `json:"updated_at"`
+	UpdatedAt        core.Null         `json:"updated_at"`
 
 	madeByNova bool
 }
 
 type cinderState struct {
-	volumes *table[Volume]
-	types   *table[volumeType]
+	volumes *core.Table[Volume]
+	types   *core.Table[volumeType]
 }
 
 func (c *Cloud) registerCinder() {
-	c.cinder.volumes = newTable(func(v *Volume) string { return v.ID })
+	c.cinder.volumes = core.NewTable(func(v *Volume) string { return v.ID })
 	e := endpoint{service: wire.Cinder, prefix: cinderPrefix}
 	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", micro: true, most: "3.70", least: "3.0", documented: "https://docs.openstack.org/"}
 	list := versionDocument(http.StatusOK, cinderPrefix, version)
@@ -69,16 +70,16 @@ func (c *Cloud) volumeRoute(e endpoint, pattern string, h handler) {
 	method, path, _ := strings.Cut(pattern, " ")
 	c.route(e, method+" /v3/{project}"+path, func(q *request) (reply, error) {
 		if q.path("project") != q.projectID && !q.admin() {
-			return reply{}, badRequest("", "Malformed request url")
+			return reply{}, core.BadRequest("", "Malformed request url")
 		}
 		return h(q)
 	})
 }
 
 func (c *Cloud) findVolume(q *request) (*Volume, error) {
-	v := c.cinder.volumes.get(q.path("id"))
+	v := c.cinder.volumes.Get(q.path("id"))
 	if v == nil || !q.owns(v.ProjectID) {
-		return nil, notFound("", "Volume %s could not be found.", q.path("id"))
+		return nil, core.NotFound("", "Volume %s could not be found.", q.path("id"))
 	}
 	return v, nil
 }
@@ -113,17 +114,17 @@ func (in *volumeInput) check(c *Cloud) error {
 	size := unquoted(in.Size)
 	switch {
 	case in.SnapshotID != "":
-		return notFound("", "Snapshot %s could not be found.", in.SnapshotID)
+		return core.NotFound("", "Snapshot %s could not be found.", in.SnapshotID)
 	case c.volumeTypeOf(in.VolumeType) == nil && uuidForm.MatchString(in.VolumeType):
 		return noVolumeType(in.VolumeType)
 	case c.volumeTypeOf(in.VolumeType) == nil:
-		return notFound("", "Volume type with name %s could not be found.", in.VolumeType)
-	case in.ImageRef != "" && c.glance.images.get(in.ImageRef) == nil:
-		return badRequest("", "Invalid image identifier or unable to access requested image.")
+		return core.NotFound("", "Volume type with name %s could not be found.", in.VolumeType)
+	case in.ImageRef != "" && c.glance.images.Get(in.ImageRef) == nil:
+		return core.BadRequest("", "Invalid image identifier or unable to access requested image.")
 	case len(in.Name) > 255:
-		return badRequest("", "Invalid input received: name has %d characters, more than 255.", len(in.Name))
+		return core.BadRequest("", "Invalid input received: name has %d characters, more than 255.", len(in.Name))
 	case size == "" || size == "null":
-		return badRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+		return core.BadRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	return nil
 }
@@ -133,8 +134,8 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 		return reply{}, err
 	}
 	var in volumeInput
-	if raw, _ := unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+	if raw, _ := core.Unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	if err := in.check(c); err != nil {
 		return reply{}, err
@@ -152,9 +153,9 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 	if in.ImageRef != "" {
 		v.Bootable = "true"
 	}
-	view := c.cinder.volumes.add(v).view(q)
+	view := c.cinder.volumes.Add(v).view(q)
 	c.beginTransition(VolumeCreate, v.ID, func(failed bool) {
-		v.Status, v.UpdatedAt = "available", Null(manilaTime(c.now()))
+		v.Status, v.UpdatedAt = "available", core.Null(manilaTime(c.now()))
 		if failed {
 			v.Status = "error"
 		}
@@ -165,17 +166,17 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 // checkVolumeQuota answers as Cinder does when so many more volumes or gigabytes would go over a quota.
 func (c *Cloud) checkVolumeQuota(projectID string, volumes, gigabytes int) error {
 	has, hasGigabytes := 0, 0
-	for _, v := range c.cinder.volumes.rows {
+	for _, v := range c.cinder.volumes.Rows {
 		if v.ProjectID == projectID {
 			has, hasGigabytes = has+1, hasGigabytes+v.Size
 		}
 	}
 	if c.exceeds(projectID, "gigabytes", hasGigabytes, gigabytes) {
-		return fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. "+
+		return core.Fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. "+
 			"Requested %dG, quota is %dG and %dG has been consumed.", gigabytes, c.limit(projectID, "gigabytes"), hasGigabytes)
 	}
 	if c.exceeds(projectID, "volumes", has, volumes) {
-		return fail(http.StatusRequestEntityTooLarge, "overLimit",
+		return core.Fail(http.StatusRequestEntityTooLarge, "overLimit",
 			"VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.limit(projectID, "volumes"))
 	}
 	return nil
@@ -183,7 +184,7 @@ func (c *Cloud) checkVolumeQuota(projectID string, volumes, gigabytes int) error
 
 func (c *Cloud) newVolume(projectID, userID string, size int) *Volume {
 	return &Volume{
-		ID: newUUID(), ProjectID: projectID, UserID: userID, Status: "creating", Size: size, VolumeType: defaultVolumeType,
+		ID: core.NewUUID(), ProjectID: projectID, UserID: userID, Status: "creating", Size: size, VolumeType: defaultVolumeType,
 		AvailabilityZone: "nova", Bootable: "false", Metadata: map[string]string{}, Attachments: []any{}, CreatedAt: manilaTime(c.now()),
 	}
 }
@@ -194,7 +195,7 @@ func (c *Cloud) deleteVolume(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if v.Status != "available" && v.Status != "error" {
-		return reply{}, badRequest("", "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.")
+		return reply{}, core.BadRequest("", "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.")
 	}
 	v.Status = "deleting"
 	c.beginTransition(VolumeDelete, v.ID, func(failed bool) {
@@ -202,7 +203,7 @@ func (c *Cloud) deleteVolume(q *request) (reply, error) {
 			v.Status = "error_deleting"
 			return
 		}
-		c.cinder.volumes.remove(v.ID)
+		c.cinder.volumes.Remove(v.ID)
 	})
 	return accepted(nil)
 }

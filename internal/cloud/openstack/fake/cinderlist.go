@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 func (q *request) volumeLinks(id string) []any {
@@ -45,13 +47,13 @@ func (c *Cloud) listVolumes(q *request, detailed bool) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	rows := c.cinder.volumes.where(func(v *Volume) bool { return v.ProjectID == q.projectID && v.satisfies(q.values) })
+	rows := c.cinder.volumes.Where(func(v *Volume) bool { return v.ProjectID == q.projectID && v.satisfies(q.values) })
 	if err := sortVolumes(rows, q.values); err != nil {
 		return reply{}, err
 	}
 	if marker := q.values.Get("marker"); marker != "" {
-		if c.cinder.volumes.get(marker) == nil {
-			return reply{}, notFound("", "Volume %s could not be found.", marker)
+		if c.cinder.volumes.Get(marker) == nil {
+			return reply{}, core.NotFound("", "Volume %s could not be found.", marker)
 		}
 		rows = rows[slices.IndexFunc(rows, func(v *Volume) bool { return v.ID == marker })+1:]
 	}
@@ -81,9 +83,9 @@ func volumeLimit(asked string) (int, error) {
 	limit, err := strconv.Atoi(asked)
 	switch {
 	case err != nil:
-		return 0, badRequest("", "limit param must be an integer")
+		return 0, core.BadRequest("", "limit param must be an integer")
 	case limit < 0:
-		return 0, badRequest("", "limit param must be positive")
+		return 0, core.BadRequest("", "limit param must be positive")
 	}
 	return min(limit, most), nil
 }
@@ -119,7 +121,7 @@ func sortVolumes(rows []*Volume, query url.Values) error {
 	}
 	value, known := values[cmp.Or(key, "created_at")]
 	if !known {
-		return badRequest("", "Invalid input received: Invalid sort key")
+		return core.BadRequest("", "Invalid input received: Invalid sort key")
 	}
 	slices.SortStableFunc(rows, func(a, b *Volume) int {
 		if dir != "asc" {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // registerVolumeParts serves what hangs on a volume.
@@ -26,7 +28,7 @@ func (c *Cloud) registerVolumeParts(route func(pattern string, h handler)) {
 	on("PUT /volumes/{id}/metadata", func(q *request, v *Volume) (reply, error) { return v.setMetadata(q, map[string]string{}) })
 	on("DELETE /volumes/{id}/metadata/{key}", func(q *request, v *Volume) (reply, error) {
 		if _, there := v.Metadata[q.path("key")]; !there {
-			return reply{}, notFound("", "Volume %s has no metadata with key %s.", v.ID, q.path("key"))
+			return reply{}, core.NotFound("", "Volume %s has no metadata with key %s.", v.ID, q.path("key"))
 		}
 		v.Metadata = maps.Clone(v.Metadata)
 		delete(v.Metadata, q.path("key"))
@@ -47,9 +49,9 @@ func (v *Volume) setMetadata(q *request, onto map[string]string) (reply, error) 
 	if err := validate(q.body, object([]string{"metadata"}, property{"metadata", volumeMetadata})); err != nil {
 		return reply{}, err
 	}
-	raw, _ := unwrap(q.body, "metadata")
+	raw, _ := core.Unwrap(q.body, "metadata")
 	if json.Unmarshal(raw, &onto) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	v.Metadata = onto
 	return ok(map[string]any{"metadata": onto})
@@ -67,19 +69,19 @@ func (c *Cloud) updateVolume(q *request) (reply, error) {
 		return reply{}, err
 	}
 	var in struct {
-		Name        opt[string]       `json:"name"`
-		Description opt[string]       `json:"description"`
+		Name        core.Opt[string]  `json:"name"`
+		Description core.Opt[string]  `json:"description"`
 		Metadata    map[string]string `json:"metadata"`
 	}
-	if raw, _ := unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	in.Name.into(&v.Name)
-	in.Description.into(&v.Description)
+	in.Name.Into(&v.Name)
+	in.Description.Into(&v.Description)
 	if in.Metadata != nil {
 		v.Metadata = in.Metadata
 	}
-	v.UpdatedAt = Null(manilaTime(c.now()))
+	v.UpdatedAt = core.Null(manilaTime(c.now()))
 	return ok(map[string]any{"volume": v.view(q)})
 }
 
@@ -87,11 +89,11 @@ func (c *Cloud) updateVolume(q *request) (reply, error) {
 func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(q.body, &named) != nil || len(named) != 1 {
-		return reply{}, badRequest("", "Malformed request body")
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	for action := range named {
 		if action != "os-extend" {
-			return reply{}, badRequest("", "There is no such action: %s. Verify the request body and Content-Type header and try again.", action)
+			return reply{}, core.BadRequest("", "There is no such action: %s. Verify the request body and Content-Type header and try again.", action)
 		}
 	}
 	if err := validate(q.body, object(nil, property{"os-extend", object([]string{"new_size"}, property{"new_size", volumeSize})})); err != nil {
@@ -101,18 +103,18 @@ func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
 		NewSize json.RawMessage `json:"new_size"`
 	}
 	if json.Unmarshal(named["os-extend"], &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	size, _ := strconv.Atoi(unquoted(in.NewSize)) // the schema has seen to it
 	switch {
 	case v.Status != "available":
-		return reply{}, badRequest("", "Invalid volume: Volume %s status must be '('available',)' to extend, currently %s.", v.ID, v.Status)
+		return reply{}, core.BadRequest("", "Invalid volume: Volume %s status must be '('available',)' to extend, currently %s.", v.ID, v.Status)
 	case size <= v.Size:
-		return reply{}, badRequest("", "Invalid input received: New size for extend must be greater than current size. (current: %d, extended: %d).", v.Size, size)
+		return reply{}, core.BadRequest("", "Invalid input received: New size for extend must be greater than current size. (current: %d, extended: %d).", v.Size, size)
 	}
 	if err := c.checkVolumeQuota(v.ProjectID, 0, size-v.Size); err != nil {
 		return reply{}, err
 	}
-	v.Size, v.UpdatedAt = size, Null(manilaTime(c.now()))
+	v.Size, v.UpdatedAt = size, core.Null(manilaTime(c.now()))
 	return accepted(nil)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 type collection[T any] struct {
 	singular, plural string // "security_group", "security_groups"
 	path             string // "security-groups"
-	rows             *table[T]
+	rows             *core.Table[T]
 	std              func(*T) *Standard
 	quota            string // name of the quota, or "" for none
 	missing          func(id string) *wire.Error
@@ -80,7 +81,7 @@ func (k *collection[T]) readable(caller *identity, row *T) bool {
 
 // find returns the row that a call names, if the caller may see it.
 func (k *collection[T]) find(q *request) (*T, error) {
-	row := k.rows.get(q.path("id"))
+	row := k.rows.Get(q.path("id"))
 	if row == nil || !k.readable(q.identity, row) {
 		return nil, k.missing(q.path("id"))
 	}
@@ -95,7 +96,7 @@ func (k *collection[T]) findOwn(q *request) (*T, error) {
 	}
 	if !q.owns(k.std(row).ProjectID) && (k.deletable == nil || !k.deletable(q.identity, row)) {
 		action := map[string]string{http.MethodPut: "update", http.MethodDelete: "delete"}[q.http.Method]
-		return nil, forbidden("PolicyNotAuthorized", "rule:%s_%s is disallowed by policy", action, k.singular)
+		return nil, core.Forbidden("PolicyNotAuthorized", "rule:%s_%s is disallowed by policy", action, k.singular)
 	}
 	return row, nil
 }
@@ -104,7 +105,7 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	if err := k.filters.check(q.values); err != nil {
 		return reply{}, err
 	}
-	by, err := orderOf(k.filters, k.rows.id, q.values)
+	by, err := orderOf(k.filters, k.rows.ID, q.values)
 	if err != nil {
 		return reply{}, err
 	}
@@ -118,12 +119,12 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	var rows []*T
 	if ids := q.values["id"]; len(ids) > 0 {
 		for _, id := range ids {
-			if row := k.rows.get(id); row != nil && match(row) && !slices.Contains(rows, row) {
+			if row := k.rows.Get(id); row != nil && match(row) && !slices.Contains(rows, row) {
 				rows = append(rows, row)
 			}
 		}
 	} else {
-		rows = k.rows.where(match)
+		rows = k.rows.Where(match)
 	}
 	slices.SortFunc(rows, by)
 	part, err := neutronPage(rows, k, by, q, c.config.pageSize)
@@ -131,9 +132,9 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		return reply{}, err
 	}
 	for _, row := range part.rows {
-		c.countPoll(k.rows.id(row))
+		c.countPoll(k.rows.ID(row))
 	}
-	return listReply(k.plural, copies(part.rows), part.links, q)
+	return listReply(k.plural, core.Copies(part.rows), part.links, q)
 }
 
 func listReply[T any](many string, rows []T, links []map[string]string, q *request) (reply, error) {
@@ -164,7 +165,7 @@ func showRow[T any](k *collection[T], q *request, status int, row *T) (reply, er
 }
 
 func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
-	if raw, isOne := unwrap(q.body, k.singular); isOne {
+	if raw, isOne := core.Unwrap(q.body, k.singular); isOne {
 		row, err := createRow(c, k, q, raw)
 		if err != nil {
 			return reply{}, err
@@ -172,9 +173,9 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		return showRow(k, q, http.StatusCreated, row)
 	}
 	var raws []json.RawMessage
-	raw, isMany := unwrap(q.body, k.plural)
+	raw, isMany := core.Unwrap(q.body, k.plural)
 	if !isMany || json.Unmarshal(raw, &raws) != nil || len(raws) == 0 {
-		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
+		return reply{}, core.BadRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
 	}
 	var rows []*T
 	for _, raw := range raws {
@@ -187,7 +188,7 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		}
 		rows = append(rows, row)
 	}
-	return created(map[string]any{k.plural: copies(rows)})
+	return created(map[string]any{k.plural: core.Copies(rows)})
 }
 
 func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessage) (*T, error) {
@@ -195,7 +196,7 @@ func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	have := k.rows.count(func(row *T) bool { return k.std(row).ProjectID == projectID })
+	have := k.rows.Count(func(row *T) bool { return k.std(row).ProjectID == projectID })
 	over := c.checkQuota(projectID, k.quota, have, 1)
 	row, err := k.create(q, projectID, raw)
 	if err == nil && k.startsAtRevisionZero {
@@ -214,7 +215,7 @@ func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessag
 func ownerOf(q *request, raw json.RawMessage) (string, json.RawMessage, error) {
 	var attrs map[string]json.RawMessage
 	if json.Unmarshal(raw, &attrs) != nil {
-		return "", nil, badRequest("HTTPBadRequest", "Invalid input: attributes must be an object")
+		return "", nil, core.BadRequest("HTTPBadRequest", "Invalid input: attributes must be an object")
 	}
 	owner := q.projectID
 	for _, key := range []string{"tenant_id", "project_id"} {
@@ -223,12 +224,12 @@ func ownerOf(q *request, raw json.RawMessage) (string, json.RawMessage, error) {
 			continue
 		}
 		if json.Unmarshal(sent, &owner) != nil {
-			return "", nil, badRequest("HTTPBadRequest", "Invalid input for %s.", key)
+			return "", nil, core.BadRequest("HTTPBadRequest", "Invalid input for %s.", key)
 		}
 		delete(attrs, key)
 	}
 	if !q.owns(owner) {
-		return "", nil, badRequest("HTTPBadRequest", "Specifying 'project_id' or 'tenant_id' other than the authenticated project in request requires admin or advsvc privileges")
+		return "", nil, core.BadRequest("HTTPBadRequest", "Specifying 'project_id' or 'tenant_id' other than the authenticated project in request requires admin or advsvc privileges")
 	}
 	rest, err := json.Marshal(attrs)
 	if err != nil {
@@ -242,9 +243,9 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	raw, found := unwrap(q.body, k.singular)
+	raw, found := core.Unwrap(q.body, k.singular)
 	if !found {
-		return reply{}, badRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
+		return reply{}, core.BadRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
 	}
 	if k.ignoresIfMatch == nil || !k.ignoresIfMatch(raw) {
 		if err := c.ifMatch(q, k.std(row)); err != nil {
@@ -275,10 +276,10 @@ func (c *Cloud) ifMatch(q *request, std *Standard) error {
 		}
 		wanted, err := strconv.Atoi(text)
 		if err != nil {
-			return badRequest("BadRequest", "Bad if-match request: Revision number etag must be in the format of revision_number=<int>.")
+			return core.BadRequest("BadRequest", "Bad if-match request: Revision number etag must be in the format of revision_number=<int>.")
 		}
 		if wanted != std.RevisionNumber {
-			return fail(http.StatusPreconditionFailed, "RevisionNumberConstraintFailed", "Constrained to %d, but current revision is %d", wanted, std.RevisionNumber)
+			return core.Fail(http.StatusPreconditionFailed, "RevisionNumberConstraintFailed", "Constrained to %d, but current revision is %d", wanted, std.RevisionNumber)
 		}
 	}
 	return nil
@@ -293,7 +294,7 @@ func (c *Cloud) touch(std *Standard) {
 func (c *Cloud) newStandard(projectID, description string) Standard {
 	now := timestamp(c.now())
 	return Standard{
-		ID: newUUID(), ProjectID: projectID, TenantID: projectID, Description: description,
+		ID: core.NewUUID(), ProjectID: projectID, TenantID: projectID, Description: description,
 		Tags: []string{}, RevisionNumber: 1, CreatedAt: now, UpdatedAt: now,
 	}
 }

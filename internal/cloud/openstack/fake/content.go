@@ -1,6 +1,9 @@
 package fake
 
-import "github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+import (
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
 
 // prefixOfService is where a service lives below the cloud's URL.
 func prefixOfService(s wire.Service) (string, bool) {
@@ -44,18 +47,18 @@ func (c *Cloud) addDefaultContent() {
 	c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
 	member := c.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
 	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
-		id: newHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member.id, projectID: garden.id, roles: withImplied(memberRoles()),
+		id: core.NewHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member.id, projectID: garden.id, roles: withImplied(memberRoles()),
 	})
 
 	public := c.newNetwork(admin.id)
 	public.Name, public.External = ExternalNetwork, true
-	c.neutron.networks.add(public)
+	c.neutron.networks.Add(public)
 	for _, s := range []struct{ name, cidr, gateway string }{
 		{ExternalSubnetA, "198.18.0.0/17", "198.18.0.1"},
 		{ExternalSubnetB, "198.18.128.0/17", "198.18.128.1"},
 	} {
 		subnet := c.newSubnet(admin.id, public.ID, s.cidr)
-		subnet.Name, subnet.GatewayIP, subnet.EnableDHCP = s.name, Null(s.gateway), false
+		subnet.Name, subnet.GatewayIP, subnet.EnableDHCP = s.name, core.Null(s.gateway), false
 		subnet.AllocationPools = defaultPools(subnet)
 		c.storeSubnet(public, subnet)
 	}

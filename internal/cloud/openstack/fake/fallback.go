@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -45,7 +46,7 @@ func methodNotAllowed(service wire.Service, method string) (reply, error) {
 	case wire.Keystone:
 		return reply{status: status, body: map[string]any{"message": "The method is not allowed for the requested URL."}}, nil
 	case wire.Neutron:
-		return reply{}, fail(status, "HTTPMethodNotAllowed", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+		return reply{}, core.Fail(status, "HTTPMethodNotAllowed", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	case wire.Octavia:
 		return reply{status: status, body: map[string]any{"code": status, "title": http.StatusText(status), "description": ""}}, nil
 	case wire.Glance:
@@ -65,7 +66,7 @@ func pathNotFound(service wire.Service, versioned bool) (reply, error) {
 		return reply{status: status, page: "<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n" +
 			"<p>The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.</p>\n"}, nil
 	case service == wire.Neutron && versioned:
-		return reply{}, notFound("HTTPNotFound", "The resource could not be found.")
+		return reply{}, core.NotFound("HTTPNotFound", "The resource could not be found.")
 	case service == wire.Neutron:
 		return reply{status: status, body: map[string]any{"code": status, "title": http.StatusText(status), "description": nil}}, nil
 	case service == wire.Octavia:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // Flavor is a Nova flavor. RAM is in MiB, Disk in GiB.
@@ -28,14 +30,14 @@ func (c *Cloud) registerFlavors(e endpoint) {
 		return c.listFlavors(q, micro, func(f *Flavor) any { return f.view(q, micro) })
 	})
 	c.novaRoute(e, "GET /flavors/{id}", func(q *request, micro int) (reply, error) {
-		f := c.nova.flavors.get(q.path("id"))
+		f := c.nova.flavors.Get(q.path("id"))
 		if f == nil {
 			return reply{}, noFlavor(q.path("id"))
 		}
 		return ok(map[string]any{"flavor": f.view(q, micro)})
 	})
 	c.novaRoute(e, "GET /flavors/{id}/os-extra_specs", func(q *request, _ int) (reply, error) {
-		f := c.nova.flavors.get(q.path("id"))
+		f := c.nova.flavors.Get(q.path("id"))
 		if f == nil {
 			return reply{}, noFlavor(q.path("id"))
 		}
@@ -46,10 +48,10 @@ func (c *Cloud) registerFlavors(e endpoint) {
 		if !q.admin() {
 			return reply{}, policyForbids("os-flavor-manage:delete")
 		}
-		if c.nova.flavors.get(q.path("id")) == nil {
+		if c.nova.flavors.Get(q.path("id")) == nil {
 			return reply{}, noFlavor(q.path("id"))
 		}
-		c.nova.flavors.remove(q.path("id"))
+		c.nova.flavors.Remove(q.path("id"))
 		return accepted(nil)
 	})
 }
@@ -71,22 +73,22 @@ func (c *Cloud) createFlavor(q *request, micro int) (reply, error) {
 		CPUs int    `json:"vcpus"`
 		Disk int    `json:"disk"`
 	}
-	if raw, _ := unwrap(q.body, "flavor"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "flavor"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	for _, f := range c.nova.flavors.rows {
+	for _, f := range c.nova.flavors.Rows {
 		switch {
 		case f.Name == in.Name:
-			return reply{}, conflict("", "Flavor with name %s already exists.", f.Name)
+			return reply{}, core.Conflict("", "Flavor with name %s already exists.", f.Name)
 		case f.ID == in.ID:
-			return reply{}, conflict("", "Flavor with ID %s already exists.", f.ID)
+			return reply{}, core.Conflict("", "Flavor with ID %s already exists.", f.ID)
 		}
 	}
-	f := c.nova.flavors.add(&Flavor{ID: cmp.Or(in.ID, newUUID()), Name: in.Name, VCPUs: in.CPUs, RAM: in.RAM, Disk: in.Disk})
+	f := c.nova.flavors.Add(&Flavor{ID: cmp.Or(in.ID, core.NewUUID()), Name: in.Name, VCPUs: in.CPUs, RAM: in.RAM, Disk: in.Disk})
 	return ok(map[string]any{"flavor": f.view(q, micro)})
 }
 
-func noFlavor(id string) error { return notFound("", "Flavor %s could not be found.", id) }
+func noFlavor(id string) error { return core.NotFound("", "Flavor %s could not be found.", id) }
 
 // flavorSortKeys are the columns by which Nova sorts flavors, as far as the fake has them.
 func flavorSortKeys() map[string]func(a, b *Flavor) int {
@@ -109,7 +111,7 @@ func (c *Cloud) listFlavors(q *request, micro int, view func(*Flavor) any) (repl
 	order, known := flavorSortKeys()[cmp.Or(q.values.Get("sort_key"), "flavorid")]
 	if !known {
 		key := q.values.Get("sort_key")
-		return reply{}, badRequest("", "Invalid input for query parameters sort_key. Value: %s. '%s' is not one of %s", key, key,
+		return reply{}, core.BadRequest("", "Invalid input for query parameters sort_key. Value: %s. '%s' is not one of %s", key, key,
 			"['created_at', 'description', 'disabled', 'ephemeral_gb', 'flavorid', 'id', 'is_public', 'memory_mb', 'name', 'root_gb', "+
 				"'rxtx_factor', 'swap', 'updated_at', 'vcpu_weight', 'vcpus']")
 	}
@@ -118,18 +120,18 @@ func (c *Cloud) listFlavors(q *request, micro int, view func(*Flavor) any) (repl
 		value := q.values.Get(parameter)
 		n, err := strconv.Atoi(cmp.Or(value, "0"))
 		if err != nil {
-			return reply{}, badRequest("", "Invalid %s filter [%s]", parameter, value)
+			return reply{}, core.BadRequest("", "Invalid %s filter [%s]", parameter, value)
 		}
 		least[parameter] = n
 	}
-	rows := c.nova.flavors.where(func(f *Flavor) bool { return f.RAM >= least["minRam"] && f.Disk >= least["minDisk"] })
+	rows := c.nova.flavors.Where(func(f *Flavor) bool { return f.RAM >= least["minRam"] && f.Disk >= least["minDisk"] })
 	slices.SortStableFunc(rows, func(a, b *Flavor) int {
 		if q.values.Get("sort_dir") == "desc" {
 			a, b = b, a
 		}
 		return cmp.Or(order(a, b), strings.Compare(a.ID, b.ID))
 	})
-	part, err := novaPage(q, rows, c.nova.flavors.id)
+	part, err := novaPage(q, rows, c.nova.flavors.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -179,7 +181,7 @@ func (c *Cloud) AddFlavor(f Flavor) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.ID == "" {
-		f.ID = newUUID()
+		f.ID = core.NewUUID()
 	}
-	return c.nova.flavors.add(&f).ID
+	return c.nova.flavors.Add(&f).ID
 }

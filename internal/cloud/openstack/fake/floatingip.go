@@ -4,20 +4,21 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 type floatingIPInput struct {
-	FloatingNetworkID opt[string] `json:"floating_network_id"`
-	FloatingIPAddress opt[string] `json:"floating_ip_address"`
-	SubnetID          opt[string] `json:"subnet_id"`
+	FloatingNetworkID core.Opt[string] `json:"floating_network_id"`
+	FloatingIPAddress core.Opt[string] `json:"floating_ip_address"`
+	SubnetID          core.Opt[string] `json:"subnet_id"`
 	floatingIPChange
 }
 
 type floatingIPChange struct {
-	Description    opt[string] `json:"description"`
-	PortID         opt[string] `json:"port_id"`
-	FixedIPAddress opt[string] `json:"fixed_ip_address"`
+	Description    core.Opt[string] `json:"description"`
+	PortID         core.Opt[string] `json:"port_id"`
+	FixedIPAddress core.Opt[string] `json:"fixed_ip_address"`
 }
 
 func (c *Cloud) floatingIPCollection() *collection[FloatingIP] {
@@ -25,7 +26,7 @@ func (c *Cloud) floatingIPCollection() *collection[FloatingIP] {
 		singular: "floatingip", plural: "floatingips", path: "floatingips", quota: "floatingip",
 		rows: c.neutron.fips, std: func(f *FloatingIP) *Standard { return f.standard() },
 		missing: func(id string) *wire.Error {
-			return notFound("FloatingIPNotFound", "Floating IP %s could not be found", id)
+			return core.NotFound("FloatingIPNotFound", "Floating IP %s could not be found", id)
 		},
 		create: c.createFloatingIP, update: c.updateFloatingIP,
 		remove:  func(_ *request, f *FloatingIP) error { c.dropFloatingIP(f); return nil },
@@ -38,27 +39,27 @@ func (c *Cloud) createFloatingIP(q *request, projectID string, raw json.RawMessa
 	if err := decodeNeutron[FloatingIP](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if !in.FloatingNetworkID.given() {
+	if !in.FloatingNetworkID.Given() {
 		return nil, required("floating_network_id")
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	if in.FloatingIPAddress.given() && !q.admin() && !c.config.policy.SetFloatingAddress {
+	if in.FloatingIPAddress.Given() && !q.admin() && !c.config.policy.SetFloatingAddress {
 		return nil, denied("create", "floatingip", "floating_ip_address")
 	}
-	n, err := c.readableNetwork(q.identity, in.FloatingNetworkID.v)
+	n, err := c.readableNetwork(q.identity, in.FloatingNetworkID.Value)
 	if err != nil {
 		return nil, err
 	}
 	if !n.External {
 		return nil, badFloatingIP("Network %s is not a valid external network", n.ID)
 	}
-	f := &FloatingIP{Standard: c.newStandard(projectID, in.Description.v), Status: "DOWN", FloatingNetworkID: n.ID}
+	f := &FloatingIP{Standard: c.newStandard(projectID, in.Description.Value), Status: "DOWN", FloatingNetworkID: n.ID}
 	p := c.newPort("", n, ownerFloatingIP, f.ID)
 	p.Status = "N/A"
-	if in.SubnetID.v != "" || in.FloatingIPAddress.v != "" {
-		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.SubnetID.v, IPAddress: in.FloatingIPAddress.v}})
+	if in.SubnetID.Value != "" || in.FloatingIPAddress.Value != "" {
+		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.SubnetID.Value, IPAddress: in.FloatingIPAddress.Value}})
 	} else {
 		p.FixedIPs, err = c.floatingAddress(n, p)
 	}
@@ -70,19 +71,19 @@ func (c *Cloud) createFloatingIP(q *request, projectID string, raw json.RawMessa
 		c.release(p.FixedIPs)
 		return nil, err
 	}
-	c.neutron.ports.add(p)
-	return c.neutron.fips.add(f), nil
+	c.neutron.ports.Add(p)
+	return c.neutron.fips.Add(f), nil
 }
 
 func badFloatingIP(format string, args ...any) error {
-	return badRequest("BadRequest", "Bad floatingip request: "+format+".", args...)
+	return core.BadRequest("BadRequest", "Bad floatingip request: "+format+".", args...)
 }
 
 func (in *floatingIPInput) check() error {
 	if err := checkID("floating_network_id", in.FloatingNetworkID); err != nil {
 		return err
 	}
-	if in.SubnetID.given() {
+	if in.SubnetID.Given() {
 		if err := checkID("subnet_id", in.SubnetID); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (in *floatingIPInput) check() error {
 }
 
 func (in *floatingIPChange) check() error {
-	if !in.PortID.given() {
+	if !in.PortID.Given() {
 		return nil
 	}
 	return checkID("port_id", in.PortID)
@@ -100,13 +101,13 @@ func (in *floatingIPChange) check() error {
 // floatingAddress takes an IPv4 address of an external network.
 func (c *Cloud) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
 	for _, id := range n.Subnets {
-		if s := c.neutron.subnets.get(id); s.IPVersion == 4 {
+		if s := c.neutron.subnets.Get(id); s.IPVersion == 4 {
 			if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
 				return []FixedIP{ip}, nil
 			}
 		}
 	}
-	return nil, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
+	return nil, core.Conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
 }
 
 // updateFloatingIP leaves the port alone where the change does not mention it, except that a change of nothing takes it away.
@@ -118,7 +119,7 @@ func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage)
 	if err := in.check(); err != nil {
 		return err
 	}
-	if in.PortID.set || in.FixedIPAddress.given() || !in.Description.set {
+	if in.PortID.Set || in.FixedIPAddress.Given() || !in.Description.Set {
 		changed := *f
 		c.disconnect(&changed)
 		if err := c.associate(q, &changed, &in); err != nil {
@@ -126,37 +127,37 @@ func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage)
 		}
 		*f = changed
 	}
-	in.Description.into(&f.Description)
+	in.Description.Into(&f.Description)
 	return nil
 }
 
 // associate leads a floating IP that leads nowhere to what a request asks for, if anything.
 func (c *Cloud) associate(q *request, f *FloatingIP, in *floatingIPChange) error {
-	if in.PortID.v == "" {
-		if in.FixedIPAddress.v != "" {
+	if in.PortID.Value == "" {
+		if in.FixedIPAddress.Value != "" {
 			return badFloatingIP("fixed_ip_address cannot be specified without a port_id")
 		}
 		return nil
 	}
-	p := c.neutron.ports.get(in.PortID.v)
+	p := c.neutron.ports.Get(in.PortID.Value)
 	if p == nil || !q.owns(p.ProjectID) {
-		return portNotFound(in.PortID.v)
+		return portNotFound(in.PortID.Value)
 	}
-	target, err := targetOf(p, in.FixedIPAddress.v)
+	target, err := targetOf(p, in.FixedIPAddress.Value)
 	if err != nil {
 		return err
 	}
 	r := c.routerBetween(target.SubnetID, f.FloatingNetworkID)
 	if r == nil {
-		return notFound("ExternalGatewayForFloatingIPNotFound", "External network %s is not reachable from subnet %s.  Therefore, cannot associate Port %s with a Floating IP.", f.FloatingNetworkID, target.SubnetID, p.ID)
+		return core.NotFound("ExternalGatewayForFloatingIPNotFound", "External network %s is not reachable from subnet %s.  Therefore, cannot associate Port %s with a Floating IP.", f.FloatingNetworkID, target.SubnetID, p.ID)
 	}
-	taken := c.neutron.fips.first(func(o *FloatingIP) bool {
+	taken := c.neutron.fips.First(func(o *FloatingIP) bool {
 		return o.ID != f.ID && string(o.PortID) == p.ID && string(o.FixedIPAddress) == target.IPAddress && o.FloatingNetworkID == f.FloatingNetworkID
 	})
 	if taken != nil {
-		return conflict("FloatingIPPortAlreadyAssociated", "Cannot associate floating IP %s (%s) with port %s using fixed IP %s, as that fixed IP already has a floating IP on external network %s.", f.FloatingIPAddress, f.ID, p.ID, target.IPAddress, f.FloatingNetworkID)
+		return core.Conflict("FloatingIPPortAlreadyAssociated", "Cannot associate floating IP %s (%s) with port %s using fixed IP %s, as that fixed IP already has a floating IP on external network %s.", f.FloatingIPAddress, f.ID, p.ID, target.IPAddress, f.FloatingNetworkID)
 	}
-	f.PortID, f.FixedIPAddress, f.RouterID, f.Status = Null(p.ID), Null(target.IPAddress), Null(r.ID), "ACTIVE"
+	f.PortID, f.FixedIPAddress, f.RouterID, f.Status = core.Null(p.ID), core.Null(target.IPAddress), core.Null(r.ID), "ACTIVE"
 	return nil
 }
 
@@ -182,7 +183,7 @@ func targetOf(p *Port, address string) (FixedIP, error) {
 
 // routerBetween is a router that joins a subnet with an external network, or nil.
 func (c *Cloud) routerBetween(subnetID, networkID string) *Router {
-	return c.neutron.routers.first(func(r *Router) bool {
+	return c.neutron.routers.First(func(r *Router) bool {
 		if r.Gateway == nil || r.Gateway.NetworkID != networkID {
 			return false
 		}
@@ -200,8 +201,8 @@ func (c *Cloud) disconnect(f *FloatingIP) {
 }
 
 func (c *Cloud) dropFloatingIP(f *FloatingIP) {
-	c.neutron.fips.remove(f.ID)
-	if p := c.neutron.ports.first(func(p *Port) bool { return p.DeviceOwner == ownerFloatingIP && p.DeviceID == f.ID }); p != nil {
+	c.neutron.fips.Remove(f.ID)
+	if p := c.neutron.ports.First(func(p *Port) bool { return p.DeviceOwner == ownerFloatingIP && p.DeviceID == f.ID }); p != nil {
 		c.dropPort(p)
 	}
 }

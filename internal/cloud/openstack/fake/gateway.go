@@ -3,13 +3,15 @@ package fake
 import (
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 type gatewayInput struct {
-	NetworkID        opt[string]         `json:"network_id"`
-	EnableSNAT       opt[bool]           `json:"enable_snat"`
-	ExternalFixedIPs opt[[]fixedIPInput] `json:"external_fixed_ips"`
-	QoSPolicyID      opt[string]         `json:"qos_policy_id"`
+	NetworkID        core.Opt[string]         `json:"network_id"`
+	EnableSNAT       core.Opt[bool]           `json:"enable_snat"`
+	ExternalFixedIPs core.Opt[[]fixedIPInput] `json:"external_fixed_ips"`
+	QoSPolicyID      core.Opt[string]         `json:"qos_policy_id"`
 }
 
 // given are the attributes that were sent.
@@ -19,10 +21,10 @@ func (in *gatewayInput) given() []string {
 		name string
 		set  bool
 	}{
-		{"network_id", in.NetworkID.set},
-		{"enable_snat", in.EnableSNAT.set},
-		{"external_fixed_ips", in.ExternalFixedIPs.set},
-		{"qos_policy_id", in.QoSPolicyID.set},
+		{"network_id", in.NetworkID.Set},
+		{"enable_snat", in.EnableSNAT.Set},
+		{"external_fixed_ips", in.ExternalFixedIPs.Set},
+		{"qos_policy_id", in.QoSPolicyID.Set},
 	} {
 		if attribute.set {
 			names = append(names, attribute.name)
@@ -33,7 +35,7 @@ func (in *gatewayInput) given() []string {
 
 // check checks the input by itself.
 func (in *gatewayInput) check() error {
-	if !in.NetworkID.set {
+	if !in.NetworkID.Set {
 		return badValue("external_gateway_info", "Validation of dictionary's keys failed. Expected keys: {'network_id'} Provided keys: {'%s'}",
 			strings.Join(in.given(), "', '"))
 	}
@@ -41,27 +43,27 @@ func (in *gatewayInput) check() error {
 }
 
 // setGateway connects a router to an external network, changes the connection, or (null or empty) cuts it.
-func (c *Cloud) setGateway(q *request, r *Router, in opt[gatewayInput]) error {
-	if in.null || len(in.v.given()) == 0 {
+func (c *Cloud) setGateway(q *request, r *Router, in core.Opt[gatewayInput]) error {
+	if in.Null || len(in.Value.given()) == 0 {
 		if err := c.checkGatewayUnused(r); err != nil {
 			return err
 		}
 		c.clearGateway(r)
 		return nil
 	}
-	if err := in.v.check(); err != nil {
+	if err := in.Value.check(); err != nil {
 		return err
 	}
-	if err := c.gatewayPolicy(q, &in.v); err != nil {
+	if err := c.gatewayPolicy(q, &in.Value); err != nil {
 		return err
 	}
-	network, err := c.externalNetwork(q, in.v.NetworkID.v)
+	network, err := c.externalNetwork(q, in.Value.NetworkID.Value)
 	if err != nil {
 		return err
 	}
 	// Neutron falls back to its own default when enable_snat is not sent, also in an update.
-	snat := in.v.EnableSNAT.or(true)
-	if r.Gateway != nil && r.Gateway.NetworkID == network.ID && len(in.v.ExternalFixedIPs.v) == 0 {
+	snat := in.Value.EnableSNAT.Or(true)
+	if r.Gateway != nil && r.Gateway.NetworkID == network.ID && len(in.Value.ExternalFixedIPs.Value) == 0 {
 		changed := *r.Gateway
 		changed.EnableSNAT = snat
 		r.Gateway = &changed
@@ -72,12 +74,12 @@ func (c *Cloud) setGateway(q *request, r *Router, in opt[gatewayInput]) error {
 			return err
 		}
 		for _, id := range network.Subnets {
-			if err := c.checkOverlap(r, c.neutron.subnets.get(id)); err != nil {
+			if err := c.checkOverlap(r, c.neutron.subnets.Get(id)); err != nil {
 				return err
 			}
 		}
 	}
-	return c.connectGateway(r, network, in.v.ExternalFixedIPs.v, snat)
+	return c.connectGateway(r, network, in.Value.ExternalFixedIPs.Value, snat)
 }
 
 // externalNetwork is the network to which a gateway shall lead.
@@ -98,7 +100,7 @@ func (c *Cloud) connectGateway(r *Router, n *Network, wanted []fixedIPInput, sna
 	}
 	c.clearGateway(r)
 	p.FixedIPs, p.Status = ips, "ACTIVE"
-	c.neutron.ports.add(p)
+	c.neutron.ports.Add(p)
 	r.Gateway = &GatewayInfo{NetworkID: n.ID, EnableSNAT: snat, ExternalFixedIPs: slices.Clone(ips)}
 	return nil
 }
@@ -126,7 +128,7 @@ func (c *Cloud) reassignGateway(r *Router, n *Network, portID, mac string, wante
 		return nil, err
 	}
 	if old != nil { // what was taken over must outlive the old port
-		old.FixedIPs = without(old.FixedIPs, func(ip FixedIP) bool { return slices.Contains(kept, ip) })
+		old.FixedIPs = core.Without(old.FixedIPs, func(ip FixedIP) bool { return slices.Contains(kept, ip) })
 	}
 	return ips, nil
 }
@@ -140,8 +142,8 @@ func (c *Cloud) clearGateway(r *Router) {
 
 // checkGatewayUnused refuses to cut a gateway that floating IPs need.
 func (c *Cloud) checkGatewayUnused(r *Router) error {
-	if r.Gateway == nil || c.neutron.fips.first(func(f *FloatingIP) bool { return string(f.RouterID) == r.ID }) == nil {
+	if r.Gateway == nil || c.neutron.fips.First(func(f *FloatingIP) bool { return string(f.RouterID) == r.ID }) == nil {
 		return nil
 	}
-	return conflict("RouterExternalGatewayInUseByFloatingIp", "Gateway cannot be updated for router %s, since a gateway to external network %s is required by one or more floating IPs.", r.ID, r.Gateway.NetworkID)
+	return core.Conflict("RouterExternalGatewayInUseByFloatingIp", "Gateway cannot be updated for router %s, since a gateway to external network %s is required by one or more floating IPs.", r.ID, r.Gateway.NetworkID)
 }

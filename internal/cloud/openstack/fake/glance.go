@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -41,33 +42,33 @@ type Image struct {
 }
 
 type glanceState struct {
-	images  *table[Image]
+	images  *core.Table[Image]
 	filters filters
 }
 
 func (c *Cloud) registerGlance() {
-	c.glance.images = newTable(func(i *Image) string { return i.ID })
+	c.glance.images = core.NewTable(func(i *Image) string { return i.ID })
 	c.glance.filters = newFilters[Image]()
 	e := endpoint{service: wire.Glance, prefix: glancePrefix}
 	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
 	c.route(e, "GET /v2/images", c.listImages)
 	c.route(e, "POST /v2/images", c.createImage)
 	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
-		i := c.glance.images.get(q.path("id"))
+		i := c.glance.images.Get(q.path("id"))
 		if i == nil || !c.readableImage(q, i) {
-			return reply{}, notFound("", "No image found with ID %s", q.path("id"))
+			return reply{}, core.NotFound("", "No image found with ID %s", q.path("id"))
 		}
 		return ok(*i)
 	})
 	c.route(e, "DELETE /v2/images/{id}", func(q *request) (reply, error) {
-		i := c.glance.images.get(q.path("id"))
+		i := c.glance.images.Get(q.path("id"))
 		switch {
 		case i == nil || !c.readableImage(q, i):
-			return reply{}, notFound("", "Failed to find image %s to delete", q.path("id"))
+			return reply{}, core.NotFound("", "Failed to find image %s to delete", q.path("id"))
 		case !q.owns(i.Owner):
-			return reply{}, forbidden("", "You do not own this image")
+			return reply{}, core.Forbidden("", "You do not own this image")
 		}
-		c.glance.images.remove(i.ID)
+		c.glance.images.Remove(i.ID)
 		return noContent()
 	})
 	c.registerFallback(e)
@@ -89,12 +90,12 @@ func (c *Cloud) readableImage(q *request, i *Image) bool {
 func (c *Cloud) createImage(q *request) (reply, error) {
 	in := Image{Visibility: "shared", Tags: []string{}}
 	if json.Unmarshal(q.body, &in) != nil {
-		return reply{}, badRequest("", "Malformed JSON in request body.")
+		return reply{}, core.BadRequest("", "Malformed JSON in request body.")
 	}
 	if in.Visibility == "public" && !q.admin() {
-		return reply{}, forbidden("", "You are not authorized to complete publicize_image action.")
+		return reply{}, core.Forbidden("", "You are not authorized to complete publicize_image action.")
 	}
-	in.ID, in.Owner, in.Status = newUUID(), q.projectID, "queued"
+	in.ID, in.Owner, in.Status = core.NewUUID(), q.projectID, "queued"
 	return created(*c.addImage(&in))
 }
 
@@ -105,7 +106,7 @@ func imageParameters() []string {
 
 func (c *Cloud) listImages(q *request) (reply, error) {
 	if v := q.values.Get("visibility"); v != "" && !slices.Contains([]string{"public", "private", "shared", "community", "all"}, v) {
-		return reply{}, badRequest("", "Invalid visibility value: %s", v)
+		return reply{}, core.BadRequest("", "Invalid visibility value: %s", v)
 	}
 	limit, err := imageLimit(q.values.Get("limit"))
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *Cloud) listImages(q *request) (reply, error) {
 	if err := checkImageOperators(q.values); err != nil {
 		return reply{}, err
 	}
-	rows := c.glance.images.where(func(i *Image) bool {
+	rows := c.glance.images.Where(func(i *Image) bool {
 		return c.readableImage(q, i) && c.imageMatches(i, q.values) &&
 			!slices.ContainsFunc(q.values["tag"], func(t string) bool { return !slices.Contains(i.Tags, t) })
 	})
@@ -122,8 +123,8 @@ func (c *Cloud) listImages(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if marker := q.values.Get("marker"); marker != "" {
-		if c.glance.images.get(marker) == nil {
-			return reply{}, badRequest("", "No image found with ID %s", marker)
+		if c.glance.images.Get(marker) == nil {
+			return reply{}, core.BadRequest("", "No image found with ID %s", marker)
 		}
 		rows = rows[slices.IndexFunc(rows, func(i *Image) bool { return i.ID == marker })+1:]
 	}
@@ -137,7 +138,7 @@ func (c *Cloud) listImages(q *request) (reply, error) {
 		}
 		body["next"] = first + separator + "marker=" + rows[limit-1].ID
 	}
-	body["images"] = copies(rows)
+	body["images"] = core.Copies(rows)
 	return ok(body)
 }
 
@@ -149,9 +150,9 @@ func imageLimit(asked string) (int, error) {
 	limit, err := strconv.Atoi(asked)
 	switch {
 	case err != nil:
-		return 0, badRequest("", "limit param must be an integer")
+		return 0, core.BadRequest("", "limit param must be an integer")
 	case limit < 0:
-		return 0, badRequest("", "limit param must be positive")
+		return 0, core.BadRequest("", "limit param must be positive")
 	}
 	return min(limit, 1000), nil
 }
@@ -181,7 +182,7 @@ func checkImageOperators(query url.Values) error {
 	for key, values := range query {
 		operator, _, found := strings.Cut(values[len(values)-1], ":")
 		if found && hasOperators(key) && operator != "in" && operator != "eq" {
-			return badRequest("", "Unable to filter by unknown operator '%s'.", operator)
+			return core.BadRequest("", "Unable to filter by unknown operator '%s'.", operator)
 		}
 	}
 	return nil
@@ -236,12 +237,12 @@ func (c *Cloud) sortImages(rows []*Image, query url.Values) error {
 	}
 	for _, key := range keys {
 		if possible := []string{"name", "status", "container_format", "disk_format", "size", "id", "created_at", "updated_at"}; !slices.Contains(possible, key) {
-			return badRequest("", "Invalid sort key: %s. It must be one of the following: %s.", key, strings.Join(possible, ", "))
+			return core.BadRequest("", "Invalid sort key: %s. It must be one of the following: %s.", key, strings.Join(possible, ", "))
 		}
 	}
 	for _, dir := range dirs {
 		if dir != "asc" && dir != "desc" {
-			return badRequest("", "Invalid sort direction: %s", dir)
+			return core.BadRequest("", "Invalid sort direction: %s", dir)
 		}
 	}
 	for len(dirs) < len(keys) {
@@ -260,8 +261,8 @@ func (c *Cloud) AddImage(name, architecture string) string {
 		owner = p.id
 	}
 	return c.addImage(&Image{
-		ID: newUUID(), Name: name, Status: "active", Visibility: "public", Owner: owner, ContainerFormat: "bare", DiskFormat: "qcow2",
-		MinDisk: 1, Size: 1 << 16, Checksum: newHexID(), Architecture: architecture, Tags: []string{},
+		ID: core.NewUUID(), Name: name, Status: "active", Visibility: "public", Owner: owner, ContainerFormat: "bare", DiskFormat: "qcow2",
+		MinDisk: 1, Size: 1 << 16, Checksum: core.NewHexID(), Architecture: architecture, Tags: []string{},
 	}).ID
 }
 
@@ -270,5 +271,5 @@ func (c *Cloud) addImage(i *Image) *Image {
 	i.Self, i.File, i.Schema = base, base+"/file", "/v2/schemas/image"
 	i.CreatedAt = timestamp(c.now())
 	i.UpdatedAt = i.CreatedAt
-	return c.glance.images.add(i)
+	return c.glance.images.Add(i)
 }

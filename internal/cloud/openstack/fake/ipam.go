@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // fixedIPInput is an address as a request asks for it: subnet, address, or both.
@@ -87,11 +89,11 @@ func defaultPools(s *Subnet) []AllocationPool {
 // claim takes one address of a subnet for a port.
 func (c *Cloud) claim(s *Subnet, addr netip.Addr, portID string) error {
 	if !usable(prefixOf(s), addr) {
-		return badRequest("InvalidIpForSubnet", "IP address %s is not a valid IP for the specified subnet.", addr)
+		return core.BadRequest("InvalidIpForSubnet", "IP address %s is not a valid IP for the specified subnet.", addr)
 	}
 	used := c.neutron.used[s.ID]
 	if _, taken := used[addr]; taken {
-		return conflict("IpAddressAlreadyAllocated", "IP address %s already allocated in subnet %s", addr, s.ID)
+		return core.Conflict("IpAddressAlreadyAllocated", "IP address %s already allocated in subnet %s", addr, s.ID)
 	}
 	if used == nil {
 		used = map[netip.Addr]string{}
@@ -118,7 +120,7 @@ func (c *Cloud) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
 			}
 		}
 	}
-	return FixedIP{}, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", s.NetworkID)
+	return FixedIP{}, core.Conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", s.NetworkID)
 }
 
 func (c *Cloud) release(ips []FixedIP) {
@@ -132,9 +134,9 @@ func (c *Cloud) addAutoAddresses(s *Subnet) {
 	if !isAuto(s) {
 		return
 	}
-	for _, p := range c.neutron.ports.where(func(p *Port) bool { return p.NetworkID == s.NetworkID && !isRouterInterface(p.DeviceOwner) }) {
+	for _, p := range c.neutron.ports.Where(func(p *Port) bool { return p.NetworkID == s.NetworkID && !isRouterInterface(p.DeviceOwner) }) {
 		if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
-			p.FixedIPs = with(p.FixedIPs, ip)
+			p.FixedIPs = core.With(p.FixedIPs, ip)
 			c.touch(p.standard())
 		}
 	}
@@ -145,14 +147,14 @@ func (c *Cloud) addDHCPAddress(n *Network, s *Subnet) {
 	if !c.config.dhcpPorts || !s.EnableDHCP || isAuto(s) {
 		return
 	}
-	p := c.neutron.ports.first(func(p *Port) bool { return p.NetworkID == n.ID && p.DeviceOwner == ownerDHCP })
+	p := c.neutron.ports.First(func(p *Port) bool { return p.NetworkID == n.ID && p.DeviceOwner == ownerDHCP })
 	if p == nil {
 		p = c.newPort(n.ProjectID, n, ownerDHCP, "dhcp-"+n.ID)
 		p.Status = "ACTIVE"
-		c.neutron.ports.add(p)
+		c.neutron.ports.Add(p)
 	}
 	if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
-		p.FixedIPs = with(p.FixedIPs, ip)
+		p.FixedIPs = core.With(p.FixedIPs, ip)
 	}
 }
 
@@ -171,7 +173,7 @@ func eui64(p netip.Prefix, mac string) netip.Addr {
 func (c *Cloud) ExhaustSubnet(nameOrID string, full bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.neutron.subnets.first(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
+	s := c.neutron.subnets.First(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
 	if s == nil {
 		return fmt.Errorf("exhausting a subnet: no subnet %q", nameOrID)
 	}

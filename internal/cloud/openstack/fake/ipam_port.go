@@ -1,6 +1,10 @@
 package fake
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+)
 
 // allocateAny takes what a port gets that asks for nothing: an IPv4 address of the first subnet that has one, the same
 // for IPv6, and an address in every subnet with automatic addresses.
@@ -8,7 +12,7 @@ func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 	ips := []FixedIP{}
 	tried, assigned := map[int]bool{}, map[int]bool{}
 	for _, id := range n.Subnets {
-		s := c.neutron.subnets.get(id)
+		s := c.neutron.subnets.Get(id)
 		if !isAuto(s) {
 			tried[s.IPVersion] = true
 			if assigned[s.IPVersion] {
@@ -25,7 +29,7 @@ func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 	for version := range tried {
 		if !assigned[version] {
 			c.release(ips)
-			return nil, conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
+			return nil, core.Conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
 		}
 	}
 	return ips, nil
@@ -55,7 +59,7 @@ func (c *Cloud) assignOne(n *Network, portID, mac string, w fixedIPInput) (Fixed
 	}
 	addr := addrOf(w.IPAddress)
 	if isAuto(s) {
-		return FixedIP{}, badRequest("AllocationOnAutoAddressSubnet", "IPv6 address %s cannot be directly assigned to a port on subnet %s as the subnet is configured for automatic addresses", addr, s.ID)
+		return FixedIP{}, core.BadRequest("AllocationOnAutoAddressSubnet", "IPv6 address %s cannot be directly assigned to a port on subnet %s as the subnet is configured for automatic addresses", addr, s.ID)
 	}
 	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
 }
@@ -64,10 +68,10 @@ func (c *Cloud) assignOne(n *Network, portID, mac string, w fixedIPInput) (Fixed
 // gives such.
 func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
 	auto := func(id string) bool {
-		s := c.neutron.subnets.get(id)
+		s := c.neutron.subnets.Get(id)
 		return s != nil && isAuto(s) && s.NetworkID == n.ID
 	}
-	ips, err := c.assign(n, p.ID, p.MACAddress, without(wanted, func(w fixedIPInput) bool { return w.IPAddress == "" && auto(w.SubnetID) }))
+	ips, err := c.assign(n, p.ID, p.MACAddress, core.Without(wanted, func(w fixedIPInput) bool { return w.IPAddress == "" && auto(w.SubnetID) }))
 	if err != nil || isRouterInterface(p.DeviceOwner) {
 		return ips, err
 	}
@@ -75,7 +79,7 @@ func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]Fi
 		if !auto(id) || slices.ContainsFunc(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == id }) {
 			continue
 		}
-		ip, err := c.allocate(c.neutron.subnets.get(id), p.ID, p.MACAddress)
+		ip, err := c.allocate(c.neutron.subnets.Get(id), p.ID, p.MACAddress)
 		if err != nil {
 			c.release(ips)
 			return nil, err
@@ -98,13 +102,13 @@ func (c *Cloud) replaceFixedIPs(n *Network, p *Port, wanted []fixedIPInput) ([]F
 		kept, left = append(kept, left[at]), slices.Delete(left, at, at+1)
 		return true
 	}
-	wanted = without(wanted, func(w fixedIPInput) bool {
+	wanted = core.Without(wanted, func(w fixedIPInput) bool {
 		return w.IPAddress != "" && keep(func(ip FixedIP) bool { return addrOf(ip.IPAddress) == addrOf(w.IPAddress) })
 	})
-	wanted = without(wanted, func(w fixedIPInput) bool {
+	wanted = core.Without(wanted, func(w fixedIPInput) bool {
 		return w.IPAddress == "" && keep(func(ip FixedIP) bool { return ip.SubnetID == w.SubnetID })
 	})
-	for keep(func(ip FixedIP) bool { return isAuto(c.neutron.subnets.get(ip.SubnetID)) }) {
+	for keep(func(ip FixedIP) bool { return isAuto(c.neutron.subnets.Get(ip.SubnetID)) }) {
 	}
 	c.release(left)
 	more, err := c.assignWithAuto(n, p, wanted)
@@ -125,7 +129,7 @@ func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
 		return nil, invalid("IP allocation requires subnet_id or ip_address")
 	}
 	if w.SubnetID != "" {
-		s := c.neutron.subnets.get(w.SubnetID)
+		s := c.neutron.subnets.Get(w.SubnetID)
 		if s == nil {
 			return nil, subnetNotFound(w.SubnetID)
 		}
@@ -135,9 +139,9 @@ func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
 		return s, nil
 	}
 	for _, id := range n.Subnets {
-		if s := c.neutron.subnets.get(id); prefixOf(s).Contains(addrOf(w.IPAddress)) {
+		if s := c.neutron.subnets.Get(id); prefixOf(s).Contains(addrOf(w.IPAddress)) {
 			return s, nil
 		}
 	}
-	return nil, badRequest("InvalidIpForNetwork", "IP address %s is not a valid IP for any of the subnets on the specified network.", w.IPAddress)
+	return nil, core.BadRequest("InvalidIpForNetwork", "IP address %s is not a valid IP for any of the subnets on the specified network.", w.IPAddress)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // KeyPair is a Nova key pair. It belongs to a user, not to a project.
@@ -47,7 +49,7 @@ func (c *Cloud) registerKeyPairs(e endpoint) {
 		if err != nil {
 			return reply{}, err
 		}
-		c.nova.keyPairs.remove(keyPairKey(k.UserID, k.Name))
+		c.nova.keyPairs.Remove(keyPairKey(k.UserID, k.Name))
 		if micro < 202 {
 			return reply{status: http.StatusAccepted}, nil
 		}
@@ -62,13 +64,13 @@ func (c *Cloud) listKeyPairs(q *request, micro int) (reply, error) {
 		err = onlyParameters(q, "user_id", "limit", "marker")
 	}
 	marker := q.values.Get("marker")
-	if err == nil && micro >= 235 && marker != "" && c.nova.keyPairs.get(keyPairKey(owner, marker)) == nil {
-		err = badRequest("", "Marker %s could not be found.", marker)
+	if err == nil && micro >= 235 && marker != "" && c.nova.keyPairs.Get(keyPairKey(owner, marker)) == nil {
+		err = core.BadRequest("", "Marker %s could not be found.", marker)
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	rows := c.nova.keyPairs.where(func(k *KeyPair) bool { return k.UserID == owner })
+	rows := c.nova.keyPairs.Where(func(k *KeyPair) bool { return k.UserID == owner })
 	slices.SortStableFunc(rows, func(a, b *KeyPair) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	part := page[KeyPair]{rows: rows}
 	if micro >= 235 {
@@ -112,9 +114,9 @@ func (c *Cloud) findKeyPair(q *request, micro int, action string) (*KeyPair, err
 	if err != nil {
 		return nil, err
 	}
-	k := c.nova.keyPairs.get(keyPairKey(owner, q.path("id")))
+	k := c.nova.keyPairs.Get(keyPairKey(owner, q.path("id")))
 	if k == nil {
-		return nil, notFound("", "Keypair %s not found for user %s", q.path("id"), owner)
+		return nil, core.NotFound("", "Keypair %s not found for user %s", q.path("id"), owner)
 	}
 	return k, nil
 }
@@ -162,24 +164,24 @@ func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
 		return reply{}, err
 	}
 	in := keyPairInput{UserID: q.userID}
-	if raw, _ := unwrap(q.body, "keypair"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "keypair"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	if in.UserID != q.userID && !q.admin() {
 		return reply{}, policyForbids("os-keypairs:create")
 	}
 	mine := func(k *KeyPair) bool { return k.UserID == in.UserID }
-	if c.exceeds(q.projectID, "key_pairs", c.nova.keyPairs.count(mine), 1) {
-		return reply{}, forbidden("", "Quota exceeded, too many key pairs.")
+	if c.exceeds(q.projectID, "key_pairs", c.nova.keyPairs.Count(mine), 1) {
+		return reply{}, core.Forbidden("", "Quota exceeded, too many key pairs.")
 	}
 	k, private, err := c.newKeyPair(&in)
 	if err != nil {
 		return reply{}, err
 	}
-	if c.nova.keyPairs.get(keyPairKey(in.UserID, in.Name)) != nil {
-		return reply{}, conflict("", "Key pair '%s' already exists.", in.Name)
+	if c.nova.keyPairs.Get(keyPairKey(in.UserID, in.Name)) != nil {
+		return reply{}, core.Conflict("", "Key pair '%s' already exists.", in.Name)
 	}
-	view := c.nova.keyPairs.add(k).brief(micro)
+	view := c.nova.keyPairs.Add(k).brief(micro)
 	view["user_id"] = k.UserID
 	if private != "" {
 		view["private_key"] = private
@@ -202,13 +204,13 @@ func (c *Cloud) newKeyPair(in *keyPairInput) (k *KeyPair, private string, err er
 		k.PublicKey = *in.PublicKey
 	}
 	if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(k.PublicKey)); err != nil {
-		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
+		return nil, "", core.BadRequest("", "Keypair data is invalid: failed to generate fingerprint")
 	}
 	// Nova takes what stands between the first two spaces, even if that is nothing.
 	encoded := strings.SplitN(k.PublicKey, " ", 3)[1]
 	blob, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {
-		return nil, "", badRequest("", "Keypair data is invalid: failed to generate fingerprint")
+		return nil, "", core.BadRequest("", "Keypair data is invalid: failed to generate fingerprint")
 	}
 	k.Fingerprint = colons(md5.Sum(blob))
 	return k, private, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -86,7 +87,7 @@ func (c *Cloud) AddProject(name string) string {
 }
 
 func (c *Cloud) addProject(name string) *project {
-	p := &project{id: newHexID(), name: name}
+	p := &project{id: core.NewHexID(), name: name}
 	c.keystone.projects = append(c.keystone.projects, p)
 	c.ensureDefaultGroup(p.id)
 	return p
@@ -108,7 +109,7 @@ func (c *Cloud) AddUser(name, password string, projects ...string) (string, erro
 }
 
 func (c *Cloud) addUser(name, password string, roles []string, projects ...*project) *user {
-	u := &user{id: newHexID(), name: name, password: password, roles: map[string][]string{}}
+	u := &user{id: core.NewHexID(), name: name, password: password, roles: map[string][]string{}}
 	for _, p := range projects {
 		u.roles[p.id] = roles
 	}
@@ -178,13 +179,13 @@ func (c *Cloud) operator(nameOrID string) (*identity, error) {
 func (c *Cloud) identify(tokenID string, service wire.Service) (*identity, *wire.Error) {
 	t := c.keystone.tokens[tokenID]
 	if t == nil || !c.now().Before(t.expires) {
-		return nil, unauthenticatedAt(service)
+		return nil, core.UnauthenticatedAt(service)
 	}
 	if a := t.who.appCredentialID; a != "" && c.keystone.appCredential(a) == nil {
 		if service == wire.Keystone {
 			return nil, missingIdentity("Application Credential", a)
 		}
-		return nil, unauthenticatedAt(service)
+		return nil, core.UnauthenticatedAt(service)
 	}
 	return &t.who, nil
 }

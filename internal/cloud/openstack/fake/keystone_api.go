@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -12,7 +13,7 @@ func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 func (c *Cloud) registerKeystone() {
 	c.keystone.tokens, c.keystone.roles = map[string]*token{}, map[string]string{}
 	for _, role := range []string{roleAdmin, roleMember, roleReader, roleBalancers} {
-		c.keystone.roles[role] = newHexID()
+		c.keystone.roles[role] = core.NewHexID()
 	}
 	e := endpoint{service: wire.Keystone, prefix: keystonePrefix}
 	version := func(q *request) map[string]any {
@@ -90,7 +91,7 @@ func (c *Cloud) changePassword(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if u.password != in.Original {
-		return reply{}, unauthenticated()
+		return reply{}, core.Unauthenticated()
 	}
 	u.password = in.Password
 	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })

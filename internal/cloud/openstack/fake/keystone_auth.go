@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -72,7 +73,7 @@ func (d *authName) isDefault() bool {
 
 // malformed is how Keystone refuses a request that it cannot make sense of.
 func malformed(what string) *wire.Error {
-	return badRequest("", "%s. The server could not comply with the request since it is either malformed or otherwise incorrect. "+
+	return core.BadRequest("", "%s. The server could not comply with the request since it is either malformed or otherwise incorrect. "+
 		"The client is assumed to be in error.", what)
 }
 
@@ -110,7 +111,7 @@ func readLogin(body []byte) (*authRequest, *wire.Error) {
 		}[method]
 		switch {
 		case !supported:
-			return nil, fail(http.StatusUnauthorized, "", "Attempted to authenticate with an unsupported method.")
+			return nil, core.Fail(http.StatusUnauthorized, "", "Attempted to authenticate with an unsupported method.")
 		case !sent:
 			return nil, expecting(method, "identity")
 		}
@@ -129,20 +130,20 @@ func (c *Cloud) authenticate(in *authRequest) (*token, *wire.Error) {
 		return c.authenticatePassword(in)
 	case has("application_credential"):
 		if in.Scope != nil {
-			return nil, fail(http.StatusUnauthorized, "", "Error authenticating with application credential: Application credentials cannot request a scope.")
+			return nil, core.Fail(http.StatusUnauthorized, "", "Error authenticating with application credential: Application credentials cannot request a scope.")
 		}
 		return c.authenticateApp(id.AppCredential)
 	case has("token"):
 		return c.authenticateToken(in)
 	default:
-		return nil, unauthenticated()
+		return nil, core.Unauthenticated()
 	}
 }
 
 func (c *Cloud) newToken(caller *identity, method string) *token {
 	now := c.now()
 	return &token{
-		id: "gAAAAA" + newHexID() + newHexID(), audits: []string{newHexID()}, who: *caller, methods: []string{method},
+		id: "gAAAAA" + core.NewHexID() + core.NewHexID(), audits: []string{core.NewHexID()}, who: *caller, methods: []string{method},
 		issued: now, expires: now.Add(c.config.tokenLifetime),
 	}
 }
@@ -154,7 +155,7 @@ func (c *Cloud) authenticatePassword(in *authRequest) (*token, *wire.Error) {
 	}
 	u := c.findUser(sent)
 	if u == nil || u.disabled || u.password != sent.Password {
-		return nil, unauthenticated()
+		return nil, core.Unauthenticated()
 	}
 	caller, err := c.scope(u, in.Scope)
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *Cloud) authenticatePassword(in *authRequest) (*token, *wire.Error) {
 func (u *authUser) check() *wire.Error {
 	switch {
 	case u.ID == "" && u.Name == "":
-		return badRequest("", "Invalid input for field identity/password/user: id or name must be present.")
+		return core.BadRequest("", "Invalid input for field identity/password/user: id or name must be present.")
 	case u.ID == "" && u.Domain == nil:
 		return expecting("domain", "user")
 	}
@@ -191,17 +192,17 @@ func (c *Cloud) authenticateToken(in *authRequest) (*token, *wire.Error) {
 		return nil, err
 	}
 	t := c.newToken(caller, "token")
-	t.expires, t.audits = old.expires, with(t.audits, old.audits...)
-	t.methods = with(without(old.methods, func(m string) bool { return m == "token" }), "token")
+	t.expires, t.audits = old.expires, core.With(t.audits, old.audits...)
+	t.methods = core.With(core.Without(old.methods, func(m string) bool { return m == "token" }), "token")
 	return t, nil
 }
 
 // unknownToken is what Keystone says of a token that it is asked about.
 func unknownToken(id string) *wire.Error {
 	if strings.HasPrefix(id, "gAAAAA") {
-		return notFound("", "Failed to validate token")
+		return core.NotFound("", "Failed to validate token")
 	}
-	return notFound("", "Could not recognize Fernet token")
+	return core.NotFound("", "Could not recognize Fernet token")
 }
 
 // findUser finds a user by ID, or by name and domain.
@@ -230,12 +231,12 @@ func (c *Cloud) scope(u *user, s *authScope) (*identity, *wire.Error) {
 			}
 		}
 	}
-	return nil, unauthenticated() // also for a domain scope: nobody has a role on the domain
+	return nil, core.Unauthenticated() // also for a domain scope: nobody has a role on the domain
 }
 
 func (c *Cloud) scopeTo(u *user, p *project) (*identity, *wire.Error) {
 	if u == nil || p == nil || u.disabled || p.disabled || u.roles[p.id] == nil {
-		return nil, unauthenticated()
+		return nil, core.Unauthenticated()
 	}
 	return &identity{userID: u.id, userName: u.name, projectID: p.id, projectName: p.name, roles: withImplied(u.roles[p.id])}, nil
 }
@@ -244,7 +245,7 @@ func (c *Cloud) scopeTo(u *user, p *project) (*identity, *wire.Error) {
 func withImplied(roles []string) []string {
 	for _, implied := range [][2]string{{roleAdmin, roleMember}, {roleMember, roleReader}} {
 		if slices.Contains(roles, implied[0]) && !slices.Contains(roles, implied[1]) {
-			roles = with(roles, implied[1])
+			roles = core.With(roles, implied[1])
 		}
 	}
 	return roles
@@ -273,7 +274,7 @@ func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
 		}
 	}
 	if a := c.keystone.appCredential(t.who.appCredentialID); a != nil {
-		body["application_credential"] = map[string]any{"id": a.id, "name": a.name, "restricted": !a.unrestricted.v}
+		body["application_credential"] = map[string]any{"id": a.id, "name": a.name, "restricted": !a.unrestricted.Value}
 		if t.expires.Equal(a.expires) {
 			body["expires_at"] = a.expires.Format("2006-01-02T15:04:05") // as Keystone has it then, without a zone
 		}

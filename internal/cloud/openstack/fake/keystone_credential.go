@@ -5,16 +5,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // appCredential is bound to one user and one project, in which it has some of the user's roles.
 type appCredential struct {
 	id, name, secret  string
-	description       Null
+	description       core.Null
 	userID, projectID string
 	roles             []string
-	unrestricted      opt[bool]
+	unrestricted      core.Opt[bool]
 	expires           time.Time // zero for never
 }
 
@@ -48,16 +49,16 @@ func (c *Cloud) authenticateApp(sent *authAppCredential) (*token, *wire.Error) {
 	u, p := c.keystone.user(a.userID), c.keystone.project(a.projectID)
 	expired := !a.expires.IsZero() && !c.now().Before(a.expires)
 	if a.secret != sent.Secret || u.disabled || expired {
-		return nil, unauthenticated()
+		return nil, core.Unauthenticated()
 	}
 	if p.disabled {
-		return nil, notFound("", "Unable to validate token because project %s is disabled", p.id)
+		return nil, core.NotFound("", "Unable to validate token because project %s is disabled", p.id)
 	}
 	caller, err := c.scopeTo(u, p)
 	if err != nil {
 		return nil, err
 	}
-	caller.roles = without(caller.roles, func(role string) bool { return !slices.Contains(a.roles, role) })
+	caller.roles = core.Without(caller.roles, func(role string) bool { return !slices.Contains(a.roles, role) })
 	caller.appCredentialID = a.id
 	t := c.newToken(caller, "application_credential")
 	if !a.expires.IsZero() && a.expires.Before(t.expires) {
@@ -87,7 +88,7 @@ func (c *Cloud) findAppCredential(sent *authAppCredential) (*appCredential, *wir
 			return a, nil
 		}
 	}
-	return nil, unauthenticated()
+	return nil, core.Unauthenticated()
 }
 
 func (c *Cloud) registerAppCredentials(e endpoint) {
@@ -120,7 +121,7 @@ func (c *Cloud) registerAppCredentials(e endpoint) {
 		if err != nil {
 			return reply{}, err
 		}
-		c.keystone.appCreds = without(c.keystone.appCreds, func(other *appCredential) bool { return other == a })
+		c.keystone.appCreds = core.Without(c.keystone.appCreds, func(other *appCredential) bool { return other == a })
 		return noContent()
 	})
 }
@@ -134,8 +135,8 @@ func (c *Cloud) appCredentialView(a *appCredential) map[string]any {
 		"id": a.id, "name": a.name, "user_id": a.userID, "project_id": a.projectID, "description": a.description, "system": nil,
 		"expires_at": nil, "unrestricted": nil, "roles": roles,
 	}
-	if a.unrestricted.given() {
-		view["unrestricted"] = a.unrestricted.v
+	if a.unrestricted.Given() {
+		view["unrestricted"] = a.unrestricted.Value
 	}
 	if !a.expires.IsZero() {
 		view["expires_at"] = a.expires.Format("2006-01-02T15:04:05.000000")
@@ -157,19 +158,19 @@ func (c *Cloud) appCredentialOf(q *request, action string) (*appCredential, erro
 
 // mayManage refuses whoever came in by a credential that is not meant to make or remove others.
 func (c *Cloud) mayManage(q *request) error {
-	if a := c.keystone.appCredential(q.appCredentialID); a != nil && !a.unrestricted.v {
+	if a := c.keystone.appCredential(q.appCredentialID); a != nil && !a.unrestricted.Value {
 		return notAllowed("Using method 'application_credential' is not allowed for managing additional application credentials.")
 	}
 	return nil
 }
 
 type appCredentialInput struct {
-	Name         string      `json:"name"`
-	Secret       string      `json:"secret"`
-	Description  Null        `json:"description"`
-	Unrestricted opt[bool]   `json:"unrestricted"`
-	ExpiresAt    opt[string] `json:"expires_at"`
-	Roles        []authName  `json:"roles"`
+	Name         string           `json:"name"`
+	Secret       string           `json:"secret"`
+	Description  core.Null        `json:"description"`
+	Unrestricted core.Opt[bool]   `json:"unrestricted"`
+	ExpiresAt    core.Opt[string] `json:"expires_at"`
+	Roles        []authName       `json:"roles"`
 }
 
 func (c *Cloud) createAppCredential(q *request) (reply, error) {
@@ -184,10 +185,10 @@ func (c *Cloud) createAppCredential(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if in.Name == "" {
-		return reply{}, badRequest("", "'name' is a required property")
+		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
 	a := &appCredential{
-		id: newHexID(), name: in.Name, secret: in.Secret, description: in.Description, unrestricted: in.Unrestricted,
+		id: core.NewHexID(), name: in.Name, secret: in.Secret, description: in.Description, unrestricted: in.Unrestricted,
 		userID: q.userID, projectID: q.projectID,
 	}
 	var err error
@@ -198,7 +199,7 @@ func (c *Cloud) createAppCredential(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if slices.ContainsFunc(c.keystone.appCreds, func(a *appCredential) bool { return a.userID == q.userID && a.name == in.Name }) {
-		return reply{}, conflict("", "Conflict occurred attempting to store application_credential - Duplicate entry found with name %s.", in.Name)
+		return reply{}, core.Conflict("", "Conflict occurred attempting to store application_credential - Duplicate entry found with name %s.", in.Name)
 	}
 	if a.secret == "" {
 		a.secret = newSecret()
@@ -210,14 +211,14 @@ func (c *Cloud) createAppCredential(q *request) (reply, error) {
 }
 
 // newSecret has the 86 characters that Keystone gives a secret.
-func newSecret() string { return (newHexID() + newHexID() + newHexID())[:86] }
+func newSecret() string { return (core.NewHexID() + core.NewHexID() + core.NewHexID())[:86] }
 
 // expiry reads the time at which an application credential ends.
-func (c *Cloud) expiry(sent opt[string]) (time.Time, error) {
-	if !sent.given() {
+func (c *Cloud) expiry(sent core.Opt[string]) (time.Time, error) {
+	if !sent.Given() {
 		return time.Time{}, nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, strings.TrimSuffix(sent.v, "Z")+"Z")
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSuffix(sent.Value, "Z")+"Z")
 	if err != nil {
 		return time.Time{}, malformed("Timestamp not in expected format")
 	}
@@ -241,10 +242,10 @@ func (c *Cloud) rolesFor(q *request, wanted []authName) ([]string, error) {
 			}
 		}
 		if c.keystone.roles[name] == "" {
-			return nil, notFound("", "Role %s is not defined", role.Name)
+			return nil, core.NotFound("", "Role %s is not defined", role.Name)
 		}
 		if !slices.Contains(q.roles, name) {
-			return nil, badRequest("", "Invalid application credential: Cannot create an application credential with unassigned role")
+			return nil, core.BadRequest("", "Invalid application credential: Cannot create an application credential with unassigned role")
 		}
 		roles = append(roles, name)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -41,11 +42,11 @@ func (c *Cloud) operatorRoute(e endpoint, pattern, action string, h handler) {
 
 // notAllowed is what Keystone answers when its policy says no.
 func notAllowed(action string) *wire.Error {
-	return forbidden("", "You are not authorized to perform the requested action: %s.", action)
+	return core.Forbidden("", "You are not authorized to perform the requested action: %s.", action)
 }
 
 func missingIdentity(kind, id string) *wire.Error {
-	return notFound("", "Could not find %s: %s.", kind, id)
+	return core.NotFound("", "Could not find %s: %s.", kind, id)
 }
 
 func (p *project) view() map[string]any {
@@ -106,20 +107,20 @@ func (c *Cloud) listRoles(q *request) (reply, error) {
 }
 
 type projectInput struct {
-	Name        opt[string] `json:"name"`
-	Description opt[string] `json:"description"`
-	Enabled     opt[bool]   `json:"enabled"`
+	Name        core.Opt[string] `json:"name"`
+	Description core.Opt[string] `json:"description"`
+	Enabled     core.Opt[bool]   `json:"enabled"`
 }
 
 func (in *projectInput) into(p *project) {
-	in.Name.into(&p.name)
-	in.Description.into(&p.description)
-	p.disabled = !in.Enabled.or(!p.disabled)
+	in.Name.Into(&p.name)
+	in.Description.Into(&p.description)
+	p.disabled = !in.Enabled.Or(!p.disabled)
 }
 
 // readIdentity reads what stands under a key of the body.
 func readIdentity(q *request, key string, into any) *wire.Error {
-	raw, found := unwrap(q.body, key)
+	raw, found := core.Unwrap(q.body, key)
 	if !found || json.Unmarshal(raw, into) != nil {
 		return expecting(key, "request body")
 	}
@@ -131,16 +132,16 @@ func (c *Cloud) createProject(q *request) (reply, error) {
 	if err := readIdentity(q, "project", &in); err != nil {
 		return reply{}, err
 	}
-	if in.Name.v == "" {
-		return reply{}, badRequest("", "'name' is a required property")
+	if in.Name.Value == "" {
+		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
 	for _, p := range c.keystone.projects {
-		if equalFold(p.name, in.Name.v) {
-			return reply{}, conflict("", "Conflict occurred attempting to store project - it is not permitted to have two projects with "+
-				"either the same name or same id in the same domain: name is %s, project id %s.", in.Name.v, newHexID())
+		if equalFold(p.name, in.Name.Value) {
+			return reply{}, core.Conflict("", "Conflict occurred attempting to store project - it is not permitted to have two projects with "+
+				"either the same name or same id in the same domain: name is %s, project id %s.", in.Name.Value, core.NewHexID())
 		}
 	}
-	p := &project{id: newHexID()}
+	p := &project{id: core.NewHexID()}
 	in.into(p)
 	c.keystone.projects = append(c.keystone.projects, p)
 	return created(map[string]any{"project": p.view()})
@@ -199,8 +200,8 @@ func (c *Cloud) deleteProject(q *request) (reply, error) {
 		return reply{}, err
 	}
 	k := &c.keystone
-	k.projects = without(k.projects, func(other *project) bool { return other == p })
-	k.appCreds = without(k.appCreds, func(a *appCredential) bool { return a.projectID == p.id })
+	k.projects = core.Without(k.projects, func(other *project) bool { return other == p })
+	k.appCreds = core.Without(k.appCreds, func(a *appCredential) bool { return a.projectID == p.id })
 	for _, u := range k.users {
 		delete(u.roles, p.id)
 	}
@@ -209,17 +210,17 @@ func (c *Cloud) deleteProject(q *request) (reply, error) {
 }
 
 type userInput struct {
-	Name           opt[string] `json:"name"`
-	Password       opt[string] `json:"password"`
-	Enabled        opt[bool]   `json:"enabled"`
-	DefaultProject opt[string] `json:"default_project_id"`
+	Name           core.Opt[string] `json:"name"`
+	Password       core.Opt[string] `json:"password"`
+	Enabled        core.Opt[bool]   `json:"enabled"`
+	DefaultProject core.Opt[string] `json:"default_project_id"`
 }
 
 func (in *userInput) into(u *user) {
-	in.Name.into(&u.name)
-	in.Password.into(&u.password)
-	in.DefaultProject.into(&u.defaultProject)
-	u.disabled = !in.Enabled.or(!u.disabled)
+	in.Name.Into(&u.name)
+	in.Password.Into(&u.password)
+	in.DefaultProject.Into(&u.defaultProject)
+	u.disabled = !in.Enabled.Or(!u.disabled)
 }
 
 func (c *Cloud) createUser(q *request) (reply, error) {
@@ -227,16 +228,16 @@ func (c *Cloud) createUser(q *request) (reply, error) {
 	if err := readIdentity(q, "user", &in); err != nil {
 		return reply{}, err
 	}
-	if in.Name.v == "" {
-		return reply{}, badRequest("", "'name' is a required property")
+	if in.Name.Value == "" {
+		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
 	for _, u := range c.keystone.users {
-		if equalFold(u.name, in.Name.v) {
-			return reply{}, conflict("", "Conflict occurred attempting to store user - Duplicate entry found with name %s at domain ID %s.",
-				in.Name.v, domainID)
+		if equalFold(u.name, in.Name.Value) {
+			return reply{}, core.Conflict("", "Conflict occurred attempting to store user - Duplicate entry found with name %s at domain ID %s.",
+				in.Name.Value, domainID)
 		}
 	}
-	u := &user{id: newHexID(), roles: map[string][]string{}}
+	u := &user{id: core.NewHexID(), roles: map[string][]string{}}
 	in.into(u)
 	c.keystone.users = append(c.keystone.users, u)
 	return created(map[string]any{"user": u.view()})
@@ -260,7 +261,7 @@ func (c *Cloud) updateUser(q *request) (reply, error) {
 		return reply{}, err
 	}
 	in.into(u)
-	if u.disabled || in.Password.set {
+	if u.disabled || in.Password.Set {
 		c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	}
 	return ok(map[string]any{"user": u.view()})
@@ -272,8 +273,8 @@ func (c *Cloud) deleteUser(q *request) (reply, error) {
 		return reply{}, err
 	}
 	k := &c.keystone
-	k.users = without(k.users, func(other *user) bool { return other == u })
-	k.appCreds = without(k.appCreds, func(a *appCredential) bool { return a.userID == u.id })
+	k.users = core.Without(k.users, func(other *user) bool { return other == u })
+	k.appCreds = core.Without(k.appCreds, func(a *appCredential) bool { return a.userID == u.id })
 	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	return noContent()
 }
@@ -315,7 +316,7 @@ func (c *Cloud) grantRole(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if has := g.user.roles[g.project.id]; !slices.Contains(has, g.role) {
-		g.user.roles[g.project.id] = with(has, g.role)
+		g.user.roles[g.project.id] = core.With(has, g.role)
 	}
 	return noContent()
 }
@@ -327,10 +328,10 @@ func (c *Cloud) revokeRole(q *request) (reply, error) {
 	}
 	has := g.user.roles[g.project.id]
 	if !slices.Contains(has, g.role) {
-		return reply{}, fail(http.StatusNotFound, "", "Could not find role assignment with role: %s, user or group: %s, project, domain, or system: %s.",
+		return reply{}, core.Fail(http.StatusNotFound, "", "Could not find role assignment with role: %s, user or group: %s, project, domain, or system: %s.",
 			q.path("role"), g.user.id, g.project.id)
 	}
-	if left := without(has, func(role string) bool { return role == g.role }); len(left) > 0 {
+	if left := core.Without(has, func(role string) bool { return role == g.role }); len(left) > 0 {
 		g.user.roles[g.project.id] = left
 	} else {
 		delete(g.user.roles, g.project.id)

@@ -19,8 +19,8 @@ func (c *Cloud) registerLimits(e endpoint) {
 // serverUsage is what a project's servers take of its quotas.
 func (c *Cloud) serverUsage(projectID string) map[string]int {
 	have := map[string]int{}
-	for _, s := range c.nova.servers.rows {
-		if f := c.nova.flavors.get(s.FlavorID); s.ProjectID == projectID && f != nil {
+	for _, s := range c.nova.servers.Rows {
+		if f := c.nova.flavors.Get(s.FlavorID); s.ProjectID == projectID && f != nil {
 			have["instances"]++
 			have["cores"] += f.VCPUs
 			have["ram"] += f.RAM
@@ -30,5 +30,5 @@ func (c *Cloud) serverUsage(projectID string) map[string]int {
 }
 
 func (c *Cloud) ownServerGroups(projectID string) int {
-	return c.nova.groups.count(func(g *ServerGroup) bool { return g.ProjectID == projectID })
+	return c.nova.groups.Count(func(g *ServerGroup) bool { return g.ProjectID == projectID })
 }

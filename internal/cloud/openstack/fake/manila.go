@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -26,12 +27,12 @@ type ShareNetwork struct {
 }
 
 type manilaState struct {
-	networks *table[ShareNetwork]
+	networks *core.Table[ShareNetwork]
 	filters  filters
 }
 
 func (c *Cloud) registerManila() {
-	c.manila.networks = newTable(func(n *ShareNetwork) string { return n.ID })
+	c.manila.networks = core.NewTable(func(n *ShareNetwork) string { return n.ID })
 	c.manila.filters = newFilters[ShareNetwork]()
 	e := endpoint{service: wire.Manila, prefix: manilaPrefix}
 	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", micro: true, most: "2.87", least: "2.0"}
@@ -55,7 +56,7 @@ func (c *Cloud) registerManila() {
 		if err != nil {
 			return reply{}, err
 		}
-		c.manila.networks.remove(n.ID)
+		c.manila.networks.Remove(n.ID)
 		return accepted(nil)
 	})
 	c.registerFallback(e)
@@ -85,15 +86,15 @@ func (n *ShareNetwork) view(q *request) map[string]any {
 }
 
 func (c *Cloud) findShareNetwork(q *request) (*ShareNetwork, error) {
-	n := c.manila.networks.get(q.path("id"))
+	n := c.manila.networks.Get(q.path("id"))
 	if n == nil || !q.owns(n.ProjectID) {
-		return nil, notFound("", "Share network %s could not be found.", q.path("id"))
+		return nil, core.NotFound("", "Share network %s could not be found.", q.path("id"))
 	}
 	return n, nil
 }
 
 func (c *Cloud) listShareNetworks(q *request) (reply, error) {
-	rows := c.manila.networks.where(func(n *ShareNetwork) bool {
+	rows := c.manila.networks.Where(func(n *ShareNetwork) bool {
 		return (n.ProjectID == q.projectID || q.admin() && q.values.Has("all_tenants")) &&
 			c.manila.filters.match(reflect.ValueOf(n).Elem(), q.values)
 	})
@@ -114,35 +115,35 @@ func (c *Cloud) listShareNetworks(q *request) (reply, error) {
 }
 
 type shareNetworkInput struct {
-	Name            opt[string] `json:"name"`
-	Description     opt[string] `json:"description"`
-	NeutronNetID    opt[string] `json:"neutron_net_id"`
-	NeutronSubnetID opt[string] `json:"neutron_subnet_id"`
+	Name            core.Opt[string] `json:"name"`
+	Description     core.Opt[string] `json:"description"`
+	NeutronNetID    core.Opt[string] `json:"neutron_net_id"`
+	NeutronSubnetID core.Opt[string] `json:"neutron_subnet_id"`
 }
 
 func (c *Cloud) createShareNetwork(q *request) (reply, error) {
-	raw, found := unwrap(q.body, "share_network")
+	raw, found := core.Unwrap(q.body, "share_network")
 	var in shareNetworkInput
 	if !found || json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Missing or invalid 'share_network' in the request body.")
+		return reply{}, core.BadRequest("", "Missing or invalid 'share_network' in the request body.")
 	}
-	if (in.NeutronNetID.v == "") != (in.NeutronSubnetID.v == "") {
-		return reply{}, badRequest("", "Both neutron_net_id and neutron_subnet_id should be specified.")
+	if (in.NeutronNetID.Value == "") != (in.NeutronSubnetID.Value == "") {
+		return reply{}, core.BadRequest("", "Both neutron_net_id and neutron_subnet_id should be specified.")
 	}
-	if id := in.NeutronSubnetID.v; id != "" {
-		if s := c.neutron.subnets.get(id); s == nil || s.NetworkID != in.NeutronNetID.v {
-			return reply{}, badRequest("", "The neutron subnet %s was not found in the network %s.", id, in.NeutronNetID.v)
+	if id := in.NeutronSubnetID.Value; id != "" {
+		if s := c.neutron.subnets.Get(id); s == nil || s.NetworkID != in.NeutronNetID.Value {
+			return reply{}, core.BadRequest("", "The neutron subnet %s was not found in the network %s.", id, in.NeutronNetID.Value)
 		}
 	}
 	mine := func(n *ShareNetwork) bool { return n.ProjectID == q.projectID }
-	if c.exceeds(q.projectID, "share_networks", c.manila.networks.count(mine), 1) {
-		return reply{}, fail(http.StatusRequestEntityTooLarge, "overLimit", "Maximum number of share-networks allowed (%d) exceeded.", c.limit(q.projectID, "share_networks"))
+	if c.exceeds(q.projectID, "share_networks", c.manila.networks.Count(mine), 1) {
+		return reply{}, core.Fail(http.StatusRequestEntityTooLarge, "overLimit", "Maximum number of share-networks allowed (%d) exceeded.", c.limit(q.projectID, "share_networks"))
 	}
 	n := &ShareNetwork{
-		ID: newUUID(), Name: in.Name.v, Description: in.Description.v, ProjectID: q.projectID,
-		NeutronNetID: in.NeutronNetID.v, NeutronSubnetID: in.NeutronSubnetID.v, CreatedAt: manilaTime(c.now()),
+		ID: core.NewUUID(), Name: in.Name.Value, Description: in.Description.Value, ProjectID: q.projectID,
+		NeutronNetID: in.NeutronNetID.Value, NeutronSubnetID: in.NeutronSubnetID.Value, CreatedAt: manilaTime(c.now()),
 	}
-	c.manila.networks.add(n)
+	c.manila.networks.Add(n)
 	return accepted(map[string]any{"share_network": n.view(q)})
 }
 
@@ -151,14 +152,14 @@ func (c *Cloud) updateShareNetwork(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	raw, found := unwrap(q.body, "share_network")
+	raw, found := core.Unwrap(q.body, "share_network")
 	var in shareNetworkInput
 	if !found || json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Missing or invalid 'share_network' in the request body.")
+		return reply{}, core.BadRequest("", "Missing or invalid 'share_network' in the request body.")
 	}
-	in.Name.into(&n.Name)
-	in.Description.into(&n.Description)
-	in.NeutronNetID.into(&n.NeutronNetID)
-	in.NeutronSubnetID.into(&n.NeutronSubnetID)
+	in.Name.Into(&n.Name)
+	in.Description.Into(&n.Description)
+	in.NeutronNetID.Into(&n.NeutronNetID)
+	in.NeutronSubnetID.Into(&n.NeutronSubnetID)
 	return ok(map[string]any{"share_network": n.view(q)})
 }

@@ -6,23 +6,24 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // networkInput are the attributes of a network that may be sent in a create; an update takes all but the hints.
 type networkInput struct {
-	Name                  opt[string]   `json:"name"`
-	Description           opt[string]   `json:"description"`
-	AdminStateUp          opt[bool]     `json:"admin_state_up"`
-	Shared                opt[bool]     `json:"shared"`
-	External              opt[bool]     `json:"router:external"`
-	PortSecurity          opt[bool]     `json:"port_security_enabled"`
-	MTU                   opt[int]      `json:"mtu"`
-	IsDefault             opt[bool]     `json:"is_default"`
-	AvailabilityZoneHints opt[[]string] `json:"availability_zone_hints"`
-	PhysicalNetwork       opt[string]   `json:"provider:physical_network"` // only checked, as are the next two
-	NetworkType           opt[string]   `json:"provider:network_type"`
-	SegmentationID        opt[int]      `json:"provider:segmentation_id"`
+	Name                  core.Opt[string]   `json:"name"`
+	Description           core.Opt[string]   `json:"description"`
+	AdminStateUp          core.Opt[bool]     `json:"admin_state_up"`
+	Shared                core.Opt[bool]     `json:"shared"`
+	External              core.Opt[bool]     `json:"router:external"`
+	PortSecurity          core.Opt[bool]     `json:"port_security_enabled"`
+	MTU                   core.Opt[int]      `json:"mtu"`
+	IsDefault             core.Opt[bool]     `json:"is_default"`
+	AvailabilityZoneHints core.Opt[[]string] `json:"availability_zone_hints"`
+	PhysicalNetwork       core.Opt[string]   `json:"provider:physical_network"` // only checked, as are the next two
+	NetworkType           core.Opt[string]   `json:"provider:network_type"`
+	SegmentationID        core.Opt[int]      `json:"provider:segmentation_id"`
 }
 
 func (c *Cloud) networkCollection() *collection[Network] {
@@ -32,17 +33,17 @@ func (c *Cloud) networkCollection() *collection[Network] {
 		missing: networkNotFound,
 		visible: func(_ *identity, n *Network) bool { return n.Shared || n.External },
 		create:  c.createNetwork, update: c.updateNetwork, remove: c.deleteNetwork,
-		discard: func(n *Network) { c.neutron.networks.remove(n.ID) },
+		discard: func(n *Network) { c.neutron.networks.Remove(n.ID) },
 	}
 }
 
 func networkNotFound(id string) *wire.Error {
-	return notFound("NetworkNotFound", "Network %s could not be found.", id)
+	return core.NotFound("NetworkNotFound", "Network %s could not be found.", id)
 }
 
 // readableNetwork returns a network that the caller may see.
 func (c *Cloud) readableNetwork(caller *identity, id string) (*Network, error) {
-	n := c.neutron.networks.get(id)
+	n := c.neutron.networks.Get(id)
 	if n == nil || !caller.owns(n.ProjectID) && !n.Shared && !n.External {
 		return nil, networkNotFound(id)
 	}
@@ -57,16 +58,16 @@ func (c *Cloud) createNetwork(q *request, projectID string, raw json.RawMessage)
 	if err := c.checkNetwork(q, &in); err != nil {
 		return nil, err
 	}
-	if err := c.checkZones(in.AvailabilityZoneHints.v); err != nil {
+	if err := c.checkZones(in.AvailabilityZoneHints.Value); err != nil {
 		return nil, err
 	}
 	c.ensureDefaultGroup(projectID)
 	n := c.newNetwork(projectID)
-	if in.AvailabilityZoneHints.given() {
-		n.AvailabilityZoneHints = in.AvailabilityZoneHints.v
+	if in.AvailabilityZoneHints.Given() {
+		n.AvailabilityZoneHints = in.AvailabilityZoneHints.Value
 	}
 	c.applyNetwork(n, &in)
-	return c.neutron.networks.add(n), nil
+	return c.neutron.networks.Add(n), nil
 }
 
 // newNetwork is a network with the defaults, not yet stored.
@@ -82,8 +83,8 @@ func (c *Cloud) updateNetwork(q *request, n *Network, raw json.RawMessage) error
 	if err := decodeNeutron[Network](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
-	if in.AvailabilityZoneHints.set {
-		return badRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
+	if in.AvailabilityZoneHints.Set {
+		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
 	}
 	if err := c.checkNetwork(q, &in); err != nil {
 		return err
@@ -96,33 +97,33 @@ func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
 	if err := networkPolicy(q, in); err != nil {
 		return err
 	}
-	if !in.MTU.given() {
+	if !in.MTU.Given() {
 		return nil
 	}
-	if in.MTU.v < 0 {
-		return badValue("mtu", "'%d' should be non-negative", in.MTU.v)
+	if in.MTU.Value < 0 {
+		return badValue("mtu", "'%d' should be non-negative", in.MTU.Value)
 	}
-	if in.MTU.v > c.config.mtu {
-		return badRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", c.config.mtu)
+	if in.MTU.Value > c.config.mtu {
+		return core.BadRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", c.config.mtu)
 	}
 	return nil
 }
 
 func (c *Cloud) applyNetwork(n *Network, in *networkInput) {
-	in.Name.into(&n.Name)
-	in.Description.into(&n.Description)
-	in.AdminStateUp.into(&n.AdminStateUp)
-	in.Shared.into(&n.Shared)
-	in.External.into(&n.External)
-	in.PortSecurity.into(&n.PortSecurity)
-	if in.MTU.given() {
-		n.MTU = cmp.Or(in.MTU.v, c.config.mtu) // zero asks for the largest one
+	in.Name.Into(&n.Name)
+	in.Description.Into(&n.Description)
+	in.AdminStateUp.Into(&n.AdminStateUp)
+	in.Shared.Into(&n.Shared)
+	in.External.Into(&n.External)
+	in.PortSecurity.Into(&n.PortSecurity)
+	if in.MTU.Given() {
+		n.MTU = cmp.Or(in.MTU.Value, c.config.mtu) // zero asks for the largest one
 	}
 }
 
 // deleteNetwork takes the subnets along, and the ports that Neutron made for itself. Any other port is in its way.
 func (c *Cloud) deleteNetwork(_ *request, n *Network) error {
-	on := c.neutron.ports.where(func(p *Port) bool { return p.NetworkID == n.ID })
+	on := c.neutron.ports.Where(func(p *Port) bool { return p.NetworkID == n.ID })
 	var inUse []string
 	for _, p := range on {
 		if p.DeviceOwner != ownerDHCP {
@@ -130,15 +131,15 @@ func (c *Cloud) deleteNetwork(_ *request, n *Network) error {
 		}
 	}
 	if len(inUse) > 0 {
-		return conflict("NetworkInUse", "Unable to complete operation on network %s. There are one or more ports still in use on the network, id for these ports is: %s.", n.ID, strings.Join(inUse, ","))
+		return core.Conflict("NetworkInUse", "Unable to complete operation on network %s. There are one or more ports still in use on the network, id for these ports is: %s.", n.ID, strings.Join(inUse, ","))
 	}
 	for _, p := range on {
 		c.dropPort(p)
 	}
 	for _, id := range n.Subnets {
-		c.neutron.subnets.remove(id)
+		c.neutron.subnets.Remove(id)
 		delete(c.neutron.used, id)
 	}
-	c.neutron.networks.remove(n.ID)
+	c.neutron.networks.Remove(n.ID)
 	return nil
 }

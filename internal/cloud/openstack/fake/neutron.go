@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -24,13 +25,13 @@ func isRouterInterface(owner string) bool {
 }
 
 type neutronState struct {
-	networks    *table[Network]
-	subnets     *table[Subnet]
-	pools       *table[SubnetPool]
-	routers     *table[Router]
-	ports       *table[Port]
-	fips        *table[FloatingIP]
-	groups      *table[SecurityGroup]
+	networks    *core.Table[Network]
+	subnets     *core.Table[Subnet]
+	pools       *core.Table[SubnetPool]
+	routers     *core.Table[Router]
+	ports       *core.Table[Port]
+	fips        *core.Table[FloatingIP]
+	groups      *core.Table[SecurityGroup]
 	groupOfRule map[string]string                // rule ID to group ID
 	used        map[string]map[netip.Addr]string // subnet ID, address, port ID
 	full        map[string]bool                  // subnet IDs that are declared exhausted
@@ -38,13 +39,13 @@ type neutronState struct {
 
 func (c *Cloud) registerNeutron() {
 	n := &c.neutron
-	n.networks = newTable(func(r *Network) string { return r.ID })
-	n.subnets = newTable(func(r *Subnet) string { return r.ID })
-	n.pools = newTable(func(r *SubnetPool) string { return r.ID })
-	n.routers = newTable(func(r *Router) string { return r.ID })
-	n.ports = newTable(func(r *Port) string { return r.ID })
-	n.fips = newTable(func(r *FloatingIP) string { return r.ID })
-	n.groups = newTable(func(r *SecurityGroup) string { return r.ID })
+	n.networks = core.NewTable(func(r *Network) string { return r.ID })
+	n.subnets = core.NewTable(func(r *Subnet) string { return r.ID })
+	n.pools = core.NewTable(func(r *SubnetPool) string { return r.ID })
+	n.routers = core.NewTable(func(r *Router) string { return r.ID })
+	n.ports = core.NewTable(func(r *Port) string { return r.ID })
+	n.fips = core.NewTable(func(r *FloatingIP) string { return r.ID })
+	n.groups = core.NewTable(func(r *SecurityGroup) string { return r.ID })
 	n.groupOfRule, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
 	e := endpoint{service: wire.Neutron, prefix: neutronPrefix}
@@ -76,7 +77,7 @@ func coreResources(q *request) (reply, error) {
 
 // extensions are the aliases of Neutron's extensions that are switched on.
 func (c *Cloud) extensions() []string {
-	return without([]string{
+	return core.Without([]string{
 		"address-scope", "agent", "allowed-address-pairs", "availability_zone", "binding", "default-subnetpools", "empty-string-filtering",
 		"ext-gw-mode", "external-net", "extraroute", "extraroute-atomic", "filter-validation", "ip-substring-filtering", "net-mtu",
 		"net-mtu-writable", "network_availability_zone", "pagination", "port-security", "port-security-groups-filtering", "project-id",
@@ -98,7 +99,7 @@ func (c *Cloud) registerNeutronInfo(e endpoint) {
 	})
 	c.route(e, "GET /v2.0/extensions/{id}", func(q *request) (reply, error) {
 		if !slices.Contains(c.extensions(), q.path("id")) {
-			return reply{}, notFound("HTTPNotFound", "Extension with alias %s does not exist", q.path("id"))
+			return reply{}, core.NotFound("HTTPNotFound", "Extension with alias %s does not exist", q.path("id"))
 		}
 		return ok(map[string]any{"extension": view(q.path("id"))})
 	})
@@ -117,7 +118,7 @@ func (c *Cloud) registerNeutronInfo(e endpoint) {
 func (c *Cloud) checkZones(hints []string) error {
 	for _, hint := range hints {
 		if !slices.Contains(c.config.zones, hint) {
-			return notFound("AvailabilityZoneNotFound", "AvailabilityZone %s could not be found.", hint)
+			return core.NotFound("AvailabilityZoneNotFound", "AvailabilityZone %s could not be found.", hint)
 		}
 	}
 	return nil

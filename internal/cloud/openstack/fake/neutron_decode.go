@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // The longest name, description and tag.
@@ -15,48 +17,48 @@ const maxText = 255
 
 // decodeNeutron decodes attributes and answers for wrong ones as Neutron does.
 func decodeNeutron[T any](raw json.RawMessage, into any, verb string) error {
-	if err := decodeStrictly(raw, into); err != nil {
+	if err := core.DecodeStrictly(raw, into); err != nil {
 		return neutronDecodeError[T](raw, into, err, verb)
 	}
 	return checkTexts(reflect.ValueOf(into).Elem())
 }
 
-func neutronDecodeError[T any](raw json.RawMessage, into any, err *decodeError, verb string) error {
-	if err.unknown == "" {
+func neutronDecodeError[T any](raw json.RawMessage, into any, err *core.DecodeError, verb string) error {
+	if err.Unknown == "" {
 		return wrongType(raw, into, err)
 	}
-	_, exists := jsonFields(reflect.TypeFor[T]())[err.unknown]
+	_, exists := core.JsonFields(reflect.TypeFor[T]())[err.Unknown]
 	switch {
 	case !exists:
-		return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", unknownAttributes[T](raw, into))
+		return core.BadRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", unknownAttributes[T](raw, into))
 	case verb == http.MethodPut:
-		return badRequest("HTTPBadRequest", "Cannot update read-only attribute %s", err.unknown)
+		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute %s", err.Unknown)
 	default:
-		return badRequest("HTTPBadRequest", "Attribute '%s' not allowed in %s", err.unknown, verb)
+		return core.BadRequest("HTTPBadRequest", "Attribute '%s' not allowed in %s", err.Unknown, verb)
 	}
 }
 
 // wrongType says that a value has not the type that its attribute has.
-func wrongType(raw json.RawMessage, into any, err *decodeError) error {
+func wrongType(raw json.RawMessage, into any, err *core.DecodeError) error {
 	var sent map[string]any
 	row := reflect.TypeOf(into).Elem()
-	names := jsonFields(row)
-	path := strings.Split(err.field, ".") // it leads through embedded structs
+	names := core.JsonFields(row)
+	path := strings.Split(err.Field, ".") // it leads through embedded structs
 	at := slices.IndexFunc(path, func(part string) bool { return names[part] != nil })
 	if at < 0 || json.Unmarshal(raw, &sent) != nil {
-		return badRequest("HTTPBadRequest", "Body contains invalid data")
+		return core.BadRequest("HTTPBadRequest", "Body contains invalid data")
 	}
 	attribute := path[at]
 	shown := pythonText(sent[attribute])
 	switch reflect.New(row.FieldByIndex(names[attribute]).Type).Interface().(type) {
-	case *opt[bool]:
+	case *core.Opt[bool]:
 		return invalid("'%s' cannot be converted to boolean", shown)
-	case *opt[int]:
+	case *core.Opt[int]:
 		return invalid("'%s' is not an integer", shown)
-	case *opt[string]:
+	case *core.Opt[string]:
 		return badValue(attribute, "'%s' is not a valid string", shown)
-	case *opt[[]AddressPair]:
-		return badRequest("HTTPBadRequest", "Allowed address pairs must be a list.")
+	case *core.Opt[[]AddressPair]:
+		return core.BadRequest("HTTPBadRequest", "Allowed address pairs must be a list.")
 	default:
 		return badValue(attribute, "%s", wrongList(attribute, shown))
 	}
@@ -78,33 +80,33 @@ func wrongList(attribute, shown string) string {
 
 // badValue is how Neutron refuses the value of an attribute.
 func badValue(attribute, format string, args ...any) error {
-	return badRequest("HTTPBadRequest", "Invalid input for %s. Reason: %s.", attribute, fmt.Sprintf(format, args...))
+	return core.BadRequest("HTTPBadRequest", "Invalid input for %s. Reason: %s.", attribute, fmt.Sprintf(format, args...))
 }
 
 // checkTexts refuses names and descriptions that are null or too long.
 func checkTexts(in reflect.Value) error {
-	for name, index := range jsonFields(in.Type()) {
-		text, isText := reflect.TypeAssert[opt[string]](in.FieldByIndex(index))
-		if !isText || !text.set || name != "name" && name != "description" && name != "device_id" && name != "device_owner" {
+	for name, index := range core.JsonFields(in.Type()) {
+		text, isText := reflect.TypeAssert[core.Opt[string]](in.FieldByIndex(index))
+		if !isText || !text.Set || name != "name" && name != "description" && name != "device_id" && name != "device_owner" {
 			continue
 		}
-		if text.null {
+		if text.Null {
 			return badValue(name, "'None' is not a valid string")
 		}
-		if len([]rune(text.v)) > maxText {
-			return badValue(name, "'%s' exceeds maximum length of %d", text.v, maxText)
+		if len([]rune(text.Value)) > maxText {
+			return badValue(name, "'%s' exceeds maximum length of %d", text.Value, maxText)
 		}
 	}
 	return nil
 }
 
 // checkID refuses what is no UUID.
-func checkID(attribute string, id opt[string]) error {
+func checkID(attribute string, id core.Opt[string]) error {
 	switch {
-	case id.null:
+	case id.Null:
 		return badValue(attribute, "'None' is not a valid UUID")
-	case id.set && !isUUID(id.v):
-		return badValue(attribute, "'%s' is not a valid UUID", id.v)
+	case id.Set && !isUUID(id.Value):
+		return badValue(attribute, "'%s' is not a valid UUID", id.Value)
 	}
 	return nil
 }
@@ -123,12 +125,12 @@ func isUUID(text string) bool {
 }
 
 // checkAddress refuses what is no address.
-func checkAddress(attribute string, address opt[string]) error {
-	if !address.given() {
+func checkAddress(attribute string, address core.Opt[string]) error {
+	if !address.Given() {
 		return nil
 	}
-	if _, err := netip.ParseAddr(address.v); err != nil {
-		return badValue(attribute, "'%s' is not a valid IP address", address.v)
+	if _, err := netip.ParseAddr(address.Value); err != nil {
+		return badValue(attribute, "'%s' is not a valid IP address", address.Value)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -42,7 +43,7 @@ func (f filters) check(q url.Values) *wire.Error {
 		}
 	}
 	if len(unknown) > 0 {
-		return badRequest("HTTPBadRequest", "%s is invalid attribute for filtering", pythonList(unknown))
+		return core.BadRequest("HTTPBadRequest", "%s is invalid attribute for filtering", pythonList(unknown))
 	}
 	return nil
 }
@@ -78,16 +79,16 @@ func unsortable(key string) bool {
 }
 
 func orderOf[T any](f filters, id func(*T) string, q url.Values) (order[T], *wire.Error) {
-	given := func(key string) []string { return without(q[key], func(value string) bool { return value == "" }) }
+	given := func(key string) []string { return core.Without(q[key], func(value string) bool { return value == "" }) }
 	keys, dirs := given("sort_key"), given("sort_dir")
 	if len(keys) != len(dirs) {
-		return nil, badRequest("HTTPBadRequest", "The number of sort_keys and sort_dirs must be same")
+		return nil, core.BadRequest("HTTPBadRequest", "The number of sort_keys and sort_dirs must be same")
 	}
-	if wrong := without(keys, func(key string) bool { return f.fields[key] != nil && !unsortable(key) }); len(wrong) > 0 {
-		return nil, badRequest("HTTPBadRequest", "%s is invalid attribute for sort_keys", pythonList(wrong))
+	if wrong := core.Without(keys, func(key string) bool { return f.fields[key] != nil && !unsortable(key) }); len(wrong) > 0 {
+		return nil, core.BadRequest("HTTPBadRequest", "%s is invalid attribute for sort_keys", pythonList(wrong))
 	}
-	if wrong := without(dirs, func(dir string) bool { return dir == "asc" || dir == "desc" }); len(wrong) > 0 {
-		return nil, badRequest("HTTPBadRequest", "%s is invalid value for sort_dirs, valid value is 'asc' and 'desc'", pythonList(wrong))
+	if wrong := core.Without(dirs, func(dir string) bool { return dir == "asc" || dir == "desc" }); len(wrong) > 0 {
+		return nil, core.BadRequest("HTTPBadRequest", "%s is invalid value for sort_dirs, valid value is 'asc' and 'desc'", pythonList(wrong))
 	}
 	return func(a, b *T) int {
 		for i, key := range keys {
@@ -122,11 +123,11 @@ func neutronPage[T any](rows []*T, k *collection[T], by order[T], q *request, pa
 	}
 	back := strings.EqualFold(q.values.Get("page_reverse"), "true")
 	if id := q.values.Get("marker"); id != "" {
-		marker := k.rows.get(id)
+		marker := k.rows.Get(id)
 		if marker == nil || !k.readable(q.identity, marker) {
 			return page[T]{}, k.missing(id)
 		}
-		rows = without(rows, func(row *T) bool {
+		rows = core.Without(rows, func(row *T) bool {
 			way := by(row, marker)
 			return back && way >= 0 || !back && way <= 0
 		})
@@ -137,14 +138,14 @@ func neutronPage[T any](rows []*T, k *collection[T], by order[T], q *request, pa
 	case len(rows) > limit:
 		rows = rows[:limit]
 	}
-	return page[T]{rows: rows, links: neutronLinks(rows, k.rows.id, q, len(rows) == limit, back)}, nil
+	return page[T]{rows: rows, links: neutronLinks(rows, k.rows.ID, q, len(rows) == limit, back)}, nil
 }
 
 func neutronLimit(q url.Values, pageSize int) (int, *wire.Error) {
 	sent := cmp.Or(q.Get("limit"), "0")
 	limit, err := strconv.Atoi(sent)
 	if err != nil || limit < 0 {
-		return 0, badRequest("BadRequest", "Bad limit request: Limit must be an integer 0 or greater and not '%s'.", sent)
+		return 0, core.BadRequest("BadRequest", "Bad limit request: Limit must be an integer 0 or greater and not '%s'.", sent)
 	}
 	if pageSize > 0 && (limit == 0 || limit > pageSize) {
 		limit = pageSize
@@ -157,7 +158,7 @@ func neutronLimit(q url.Values, pageSize int) (int, *wire.Error) {
 func neutronLinks[T any](rows []*T, id func(*T) string, q *request, full, back bool) []map[string]string {
 	var links []map[string]string
 	link := func(rel string, at int) {
-		query := without(strings.Split(q.http.URL.RawQuery, "&"), func(parameter string) bool {
+		query := core.Without(strings.Split(q.http.URL.RawQuery, "&"), func(parameter string) bool {
 			return parameter == "" || strings.HasPrefix(parameter, "marker=") || strings.HasPrefix(parameter, "page_reverse=")
 		})
 		if len(rows) > 0 {

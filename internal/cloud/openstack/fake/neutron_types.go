@@ -1,5 +1,7 @@
 package fake
 
+import "github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+
 // Standard are the attributes that all Neutron resources have.
 type Standard struct {
 	ID             string   `json:"id"`
@@ -15,18 +17,18 @@ type Standard struct {
 // Network is a Neutron network.
 type Network struct {
 	Standard
-	Name                  string   `json:"name"`
-	Status                string   `json:"status"`
-	AdminStateUp          bool     `json:"admin_state_up"`
-	Shared                bool     `json:"shared"`
-	External              bool     `json:"router:external"`
-	PortSecurity          bool     `json:"port_security_enabled"`
-	MTU                   int      `json:"mtu"`
-	Subnets               []string `json:"subnets"`
-	AvailabilityZoneHints []string `json:"availability_zone_hints"`
-	AvailabilityZones     []string `json:"availability_zones"`
-	IPv4AddressScope      Null     `json:"ipv4_address_scope"`
-	IPv6AddressScope      Null     `json:"ipv6_address_scope"`
+	Name                  string    `json:"name"`
+	Status                string    `json:"status"`
+	AdminStateUp          bool      `json:"admin_state_up"`
+	Shared                bool      `json:"shared"`
+	External              bool      `json:"router:external"`
+	PortSecurity          bool      `json:"port_security_enabled"`
+	MTU                   int       `json:"mtu"`
+	Subnets               []string  `json:"subnets"`
+	AvailabilityZoneHints []string  `json:"availability_zone_hints"`
+	AvailabilityZones     []string  `json:"availability_zones"`
+	IPv4AddressScope      core.Null `json:"ipv4_address_scope"`
+	IPv6AddressScope      core.Null `json:"ipv6_address_scope"`
 }
 
 // AllocationPool is an inclusive range of addresses.
@@ -48,11 +50,11 @@ type Subnet struct {
 	NetworkID       string           `json:"network_id"`
 	IPVersion       int              `json:"ip_version"`
 	CIDR            string           `json:"cidr"`
-	GatewayIP       Null             `json:"gateway_ip"`
+	GatewayIP       core.Null        `json:"gateway_ip"`
 	EnableDHCP      bool             `json:"enable_dhcp"`
-	IPv6AddressMode Null             `json:"ipv6_address_mode"`
-	IPv6RAMode      Null             `json:"ipv6_ra_mode"`
-	SubnetPoolID    Null             `json:"subnetpool_id"`
+	IPv6AddressMode core.Null        `json:"ipv6_address_mode"`
+	IPv6RAMode      core.Null        `json:"ipv6_ra_mode"`
+	SubnetPoolID    core.Null        `json:"subnetpool_id"`
 	DNSNameservers  []string         `json:"dns_nameservers"`
 	AllocationPools []AllocationPool `json:"allocation_pools"`
 	HostRoutes      []HostRoute      `json:"host_routes"`
@@ -62,16 +64,16 @@ type Subnet struct {
 // SubnetPool is a Neutron subnet pool.
 type SubnetPool struct {
 	Standard
-	Name             string   `json:"name"`
-	Prefixes         []string `json:"prefixes"`
-	IPVersion        int      `json:"ip_version"`
-	DefaultPrefixLen IntText  `json:"default_prefixlen"`
-	MinPrefixLen     IntText  `json:"min_prefixlen"`
-	MaxPrefixLen     IntText  `json:"max_prefixlen"`
-	DefaultQuota     NullInt  `json:"default_quota"`
-	AddressScopeID   Null     `json:"address_scope_id"`
-	Shared           bool     `json:"shared"`
-	IsDefault        bool     `json:"is_default"`
+	Name             string       `json:"name"`
+	Prefixes         []string     `json:"prefixes"`
+	IPVersion        int          `json:"ip_version"`
+	DefaultPrefixLen core.IntText `json:"default_prefixlen"`
+	MinPrefixLen     core.IntText `json:"min_prefixlen"`
+	MaxPrefixLen     core.IntText `json:"max_prefixlen"`
+	DefaultQuota     core.NullInt `json:"default_quota"`
+	AddressScopeID   core.Null    `json:"address_scope_id"`
+	Shared           bool         `json:"shared"`
+	IsDefault        bool         `json:"is_default"`
 }
 
 // FixedIP is an address of a port, or of a router's gateway.
@@ -125,12 +127,12 @@ type Port struct {
 // FloatingIP is a Neutron floating IP.
 type FloatingIP struct {
 	Standard
-	Status            string `json:"status"`
-	FloatingNetworkID string `json:"floating_network_id"`
-	FloatingIPAddress string `json:"floating_ip_address"`
-	FixedIPAddress    Null   `json:"fixed_ip_address"`
-	PortID            Null   `json:"port_id"`
-	RouterID          Null   `json:"router_id"`
+	Status            string    `json:"status"`
+	FloatingNetworkID string    `json:"floating_network_id"`
+	FloatingIPAddress string    `json:"floating_ip_address"`
+	FixedIPAddress    core.Null `json:"fixed_ip_address"`
+	PortID            core.Null `json:"port_id"`
+	RouterID          core.Null `json:"router_id"`
 }
 
 // SecurityGroup is a Neutron security group.
@@ -145,18 +147,18 @@ type SecurityGroup struct {
 // SecurityGroupRule is a rule of a security group. Without Protocol, ports or remote it stands for any.
 type SecurityGroupRule struct {
 	Standard
-	Description          RuleText `json:"description"`
-	Tags                 []string `json:"tags,omitempty"` // rules have none
-	SecurityGroupID      string   `json:"security_group_id"`
-	Direction            string   `json:"direction"`
-	EtherType            string   `json:"ethertype"`
-	Protocol             Null     `json:"protocol"`
-	PortRangeMin         RulePort `json:"port_range_min"`
-	PortRangeMax         RulePort `json:"port_range_max"`
-	RemoteGroupID        Null     `json:"remote_group_id"`
-	RemoteAddressGroupID Null     `json:"remote_address_group_id"`
-	RemoteIPPrefix       Null     `json:"remote_ip_prefix"`
-	NormalizedCIDR       Null     `json:"normalized_cidr"`
+	Description          RuleText  `json:"description"`
+	Tags                 []string  `json:"tags,omitempty"` // rules have none
+	SecurityGroupID      string    `json:"security_group_id"`
+	Direction            string    `json:"direction"`
+	EtherType            string    `json:"ethertype"`
+	Protocol             core.Null `json:"protocol"`
+	PortRangeMin         RulePort  `json:"port_range_min"`
+	PortRangeMax         RulePort  `json:"port_range_max"`
+	RemoteGroupID        core.Null `json:"remote_group_id"`
+	RemoteAddressGroupID core.Null `json:"remote_address_group_id"`
+	RemoteIPPrefix       core.Null `json:"remote_ip_prefix"`
+	NormalizedCIDR       core.Null `json:"normalized_cidr"`
 }
 
 func (s *Standard) standard() *Standard { return s }

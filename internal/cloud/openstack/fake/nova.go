@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -20,20 +21,20 @@ const (
 )
 
 type novaState struct {
-	keyPairs *table[KeyPair]
-	flavors  *table[Flavor]
-	servers  *table[Server]
-	groups   *table[ServerGroup]
+	keyPairs *core.Table[KeyPair]
+	flavors  *core.Table[Flavor]
+	servers  *core.Table[Server]
+	groups   *core.Table[ServerGroup]
 }
 
 // novaCall is a handler that knows the microversion of its call, as 100*major+minor: 264 for 2.64.
 type novaCall func(q *request, micro int) (reply, error)
 
 func (c *Cloud) registerNova() {
-	c.nova.keyPairs = newTable(func(k *KeyPair) string { return keyPairKey(k.UserID, k.Name) })
-	c.nova.flavors = newTable(func(f *Flavor) string { return f.ID })
-	c.nova.servers = newTable(func(s *Server) string { return s.ID })
-	c.nova.groups = newTable(func(g *ServerGroup) string { return g.ID })
+	c.nova.keyPairs = core.NewTable(func(k *KeyPair) string { return keyPairKey(k.UserID, k.Name) })
+	c.nova.flavors = core.NewTable(func(f *Flavor) string { return f.ID })
+	c.nova.servers = core.NewTable(func(s *Server) string { return s.ID })
+	c.nova.groups = core.NewTable(func(g *ServerGroup) string { return g.ID })
 	e := endpoint{service: wire.Nova, prefix: novaPrefix}
 	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", micro: true, most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
 	legacy := apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2/", micro: true}
@@ -91,11 +92,11 @@ func (c *Cloud) microversion(q *request) (int, *wire.Error) {
 	}
 	parts := regexp.MustCompile(`^([1-9]\d*)\.([1-9]\d*|0)$`).FindStringSubmatch(asked)
 	if parts == nil {
-		return 0, badRequest("", "API Version String %s is of invalid format. Must be of format MajorNum.MinorNum.", asked)
+		return 0, core.BadRequest("", "API Version String %s is of invalid format. Must be of format MajorNum.MinorNum.", asked)
 	}
 	low, err := strconv.Atoi(parts[2])
 	if err != nil || parts[1] != "2" || low < 1 || low > c.config.novaMicro {
-		return 0, fail(http.StatusNotAcceptable, "computeFault", "Version %s is not supported by the API. Minimum is 2.1 and maximum is 2.%d.", asked, c.config.novaMicro)
+		return 0, core.Fail(http.StatusNotAcceptable, "computeFault", "Version %s is not supported by the API. Minimum is 2.1 and maximum is 2.%d.", asked, c.config.novaMicro)
 	}
 	return 200 + low, nil
 }
@@ -112,7 +113,7 @@ func novaPage[T any](q *request, rows []*T, id func(*T) string) (page[T], error)
 	if marker := q.values.Get("marker"); marker != "" {
 		at := slices.IndexFunc(rows, func(row *T) bool { return id(row) == marker })
 		if at < 0 {
-			return page[T]{}, badRequest("", "marker [%s] not found", marker)
+			return page[T]{}, core.BadRequest("", "marker [%s] not found", marker)
 		}
 		rows = rows[at+1:]
 	}
@@ -142,7 +143,7 @@ func numberParameters(q *request, names ...string) error {
 	for _, name := range names {
 		for _, value := range q.values[name] {
 			if strings.Trim(value, "0123456789") != "" {
-				return badRequest("", "Invalid input for query parameters %s. Value: %s. %s does not match '^[0-9]*$'", name, value, pythonRepr(value))
+				return core.BadRequest("", "Invalid input for query parameters %s. Value: %s. %s does not match '^[0-9]*$'", name, value, pythonRepr(value))
 			}
 		}
 	}
@@ -151,15 +152,15 @@ func numberParameters(q *request, names ...string) error {
 
 // onlyParameters refuses parameters of a list that do not exist, as Nova does since microversion 2.75.
 func onlyParameters(q *request, known ...string) error {
-	unknown := without(slices.Sorted(maps.Keys(q.values)), func(key string) bool { return slices.Contains(known, key) })
+	unknown := core.Without(slices.Sorted(maps.Keys(q.values)), func(key string) bool { return slices.Contains(known, key) })
 	if len(unknown) > 0 {
-		return badRequest("", "Additional properties are not allowed (%s)", unexpected(unknown))
+		return core.BadRequest("", "Additional properties are not allowed (%s)", unexpected(unknown))
 	}
 	return nil
 }
 
 func policyForbids(action string) error {
-	return forbidden("", "Policy doesn't allow os_compute_api:%s to be performed.", action)
+	return core.Forbidden("", "Policy doesn't allow os_compute_api:%s to be performed.", action)
 }
 
 // novaLinks are the addresses of a resource, one of them without a version.

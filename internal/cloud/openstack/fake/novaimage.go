@@ -4,6 +4,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // registerNovaImages serves Nova's own list of images, which it had until microversion 2.36. It asks Glance.
@@ -11,7 +13,7 @@ func (c *Cloud) registerNovaImages(e endpoint) {
 	route := func(pattern string, h novaCall) {
 		c.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
 			if micro >= 236 {
-				return reply{}, fail(http.StatusNotFound, "itemNotFound", "The resource could not be found.")
+				return reply{}, core.Fail(http.StatusNotFound, "itemNotFound", "The resource could not be found.")
 			}
 			return h(q, micro)
 		})
@@ -23,9 +25,9 @@ func (c *Cloud) registerNovaImages(e endpoint) {
 		return c.listNovaImages(q, func(i *Image) any { return i.novaView(q) })
 	})
 	route("GET /images/{id}", func(q *request, _ int) (reply, error) {
-		i := c.glance.images.get(q.path("id"))
+		i := c.glance.images.Get(q.path("id"))
 		if i == nil || !c.readableImage(q, i) {
-			return reply{}, notFound("", "Image not found.")
+			return reply{}, core.NotFound("", "Image not found.")
 		}
 		return ok(map[string]any{"image": i.novaView(q)})
 	})
@@ -33,7 +35,7 @@ func (c *Cloud) registerNovaImages(e endpoint) {
 
 // listNovaImages filters by name and status.
 func (c *Cloud) listNovaImages(q *request, view func(*Image) any) (reply, error) {
-	rows := c.glance.images.where(func(i *Image) bool {
+	rows := c.glance.images.Where(func(i *Image) bool {
 		return c.readableImage(q, i) &&
 			(!q.values.Has("name") || strings.EqualFold(q.values.Get("name"), i.Name)) &&
 			(!q.values.Has("status") || strings.EqualFold(q.values.Get("status"), i.Status))
@@ -42,12 +44,12 @@ func (c *Cloud) listNovaImages(q *request, view func(*Image) any) (reply, error)
 		return reply{}, err
 	}
 	if strings.Trim(q.values.Get("limit"), "0123456789") != "" {
-		return reply{}, badRequest("", "Invalid input received: limit must be an integer")
+		return reply{}, core.BadRequest("", "Invalid input received: limit must be an integer")
 	}
-	if marker := q.values.Get("marker"); marker != "" && c.glance.images.get(marker) == nil {
-		return reply{}, badRequest("", "HTTP 400 Bad Request: No image found with ID %s", marker)
+	if marker := q.values.Get("marker"); marker != "" && c.glance.images.Get(marker) == nil {
+		return reply{}, core.BadRequest("", "HTTP 400 Bad Request: No image found with ID %s", marker)
 	}
-	part, err := novaPage(q, rows, c.glance.images.id)
+	part, err := novaPage(q, rows, c.glance.images.ID)
 	if err != nil {
 		return reply{}, err
 	}

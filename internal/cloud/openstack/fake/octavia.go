@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -46,41 +47,41 @@ type VIP struct {
 
 // LoadBalancer is an Octavia load balancer.
 type LoadBalancer struct {
-	ID                 string   `json:"id"`
-	Name               string   `json:"name"`
-	Description        string   `json:"description"`
-	ProjectID          string   `json:"project_id"`
-	TenantID           string   `json:"tenant_id"`
-	ProvisioningStatus string   `json:"provisioning_status"`
-	OperatingStatus    string   `json:"operating_status"`
-	AdminStateUp       bool     `json:"admin_state_up"`
-	VIPAddress         string   `json:"vip_address"`
-	VIPPortID          string   `json:"vip_port_id"`
-	VIPSubnetID        string   `json:"vip_subnet_id"`
-	VIPNetworkID       string   `json:"vip_network_id"`
-	VIPQoSPolicyID     Null     `json:"vip_qos_policy_id"`
-	AdditionalVIPs     []VIP    `json:"additional_vips"`
-	Provider           string   `json:"provider"`
-	FlavorID           Null     `json:"flavor_id"`
-	AvailabilityZone   Null     `json:"availability_zone"`
-	Tags               []string `json:"tags"`
-	Listeners          []Ref    `json:"listeners"`
-	Pools              []Ref    `json:"pools"`
-	CreatedAt          string   `json:"created_at"`
-	UpdatedAt          Null     `json:"updated_at"`
+	ID                 string    `json:"id"`
+	Name               string    `json:"name"`
+	Description        string    `json:"description"`
+	ProjectID          string    `json:"project_id"`
+	TenantID           string    `json:"tenant_id"`
+	ProvisioningStatus string    `json:"provisioning_status"`
+	OperatingStatus    string    `json:"operating_status"`
+	AdminStateUp       bool      `json:"admin_state_up"`
+	VIPAddress         string    `json:"vip_address"`
+	VIPPortID          string    `json:"vip_port_id"`
+	VIPSubnetID        string    `json:"vip_subnet_id"`
+	VIPNetworkID       string    `json:"vip_network_id"`
+	VIPQoSPolicyID     core.Null `json:"vip_qos_policy_id"`
+	AdditionalVIPs     []VIP     `json:"additional_vips"`
+	Provider           string    `json:"provider"`
+	FlavorID           core.Null `json:"flavor_id"`
+	AvailabilityZone   core.Null `json:"availability_zone"`
+	Tags               []string  `json:"tags"`
+	Listeners          []Ref     `json:"listeners"`
+	Pools              []Ref     `json:"pools"`
+	CreatedAt          string    `json:"created_at"`
+	UpdatedAt          core.Null `json:"updated_at"`
 }
 
 type octaviaState struct {
-	balancers *table[LoadBalancer]
-	parts     *table[balancerPart]
+	balancers *core.Table[LoadBalancer]
+	parts     *core.Table[balancerPart]
 	kinds     []*partKind
 	body      octaviaBody // of a load balancer
 	filters   filters
 }
 
 func (c *Cloud) registerOctavia() {
-	c.octavia.balancers = newTable(func(b *LoadBalancer) string { return b.ID })
-	c.octavia.parts = newTable(func(p *balancerPart) string { return p.id })
+	c.octavia.balancers = core.NewTable(func(b *LoadBalancer) string { return b.ID })
+	c.octavia.parts = core.NewTable(func(p *balancerPart) string { return p.id })
 	c.octavia.kinds, c.octavia.body = partKinds(), balancerBody()
 	c.octavia.filters = newFilters[LoadBalancer]()
 	for _, unfiltered := range []string{"tenant_id", "listeners", "pools", "additional_vips"} {
@@ -117,14 +118,14 @@ func checkBalancerRole(q *request, projectID string) error {
 	if q.admin() || q.projectID == projectID && slices.Contains(q.roles, roleBalancers) {
 		return nil
 	}
-	return forbidden("", "Policy does not allow this request to be performed.")
+	return core.Forbidden("", "Policy does not allow this request to be performed.")
 }
 
 // findBalancer returns a load balancer. Those of other projects are refused, not denied.
 func (c *Cloud) findBalancer(q *request, id string) (*LoadBalancer, error) {
-	b := c.octavia.balancers.get(id)
+	b := c.octavia.balancers.Get(id)
 	if b == nil {
-		return nil, notFound("", "Load Balancer %s not found.", id)
+		return nil, core.NotFound("", "Load Balancer %s not found.", id)
 	}
 	return b, checkBalancerRole(q, b.ProjectID)
 }
@@ -134,7 +135,7 @@ func checkChangeable(b *LoadBalancer, deleting bool) error {
 	if b.ProvisioningStatus == lbActive || deleting && b.ProvisioningStatus == lbError {
 		return nil
 	}
-	return conflict("", "Invalid state %s of loadbalancer resource %s", b.ProvisioningStatus, b.ID)
+	return core.Conflict("", "Invalid state %s of loadbalancer resource %s", b.ProvisioningStatus, b.ID)
 }
 
 func (c *Cloud) showBalancer(q *request) (reply, error) {
@@ -168,7 +169,7 @@ func (q *request) lists(projectID string) bool {
 }
 
 func invalidFilter() *wire.Error {
-	return badRequest("", "One or more arguments are either duplicate or invalid")
+	return core.BadRequest("", "One or more arguments are either duplicate or invalid")
 }
 
 func (c *Cloud) listBalancers(q *request) (reply, error) {
@@ -176,26 +177,26 @@ func (c *Cloud) listBalancers(q *request) (reply, error) {
 		return reply{}, err
 	}
 	filters := c.octavia.filters
-	if unknown := without(filters.unknown(q.values), func(key string) bool { return key == "sort" }); len(unknown) > 0 {
+	if unknown := core.Without(filters.unknown(q.values), func(key string) bool { return key == "sort" }); len(unknown) > 0 {
 		return reply{}, invalidFilter()
 	}
 	for _, key := range q.values["sort_key"] {
 		if _, known := filters.fields[key]; !known {
-			return reply{}, badRequest("", "Supplied sort key '%s' is not valid.", key)
+			return reply{}, core.BadRequest("", "Supplied sort key '%s' is not valid.", key)
 		}
 	}
-	rows := c.octavia.balancers.where(func(b *LoadBalancer) bool {
+	rows := c.octavia.balancers.Where(func(b *LoadBalancer) bool {
 		return q.lists(b.ProjectID) && matchTags(b.Tags, q.values) && filters.match(reflect.ValueOf(b).Elem(), q.values)
 	})
 	sortRows(filters, rows, q.values)
-	part, err := octaviaPage(c, q, rows, c.octavia.balancers.id)
+	part, err := octaviaPage(c, q, rows, c.octavia.balancers.ID)
 	if err != nil {
 		return reply{}, err
 	}
 	for _, b := range part.rows {
 		c.countPoll(b.ID)
 	}
-	return listReply("loadbalancers", copies(part.rows), part.links, q)
+	return listReply("loadbalancers", core.Copies(part.rows), part.links, q)
 }
 
 func (c *Cloud) updateBalancer(q *request) (reply, error) {
@@ -211,21 +212,21 @@ func (c *Cloud) updateBalancer(q *request) (reply, error) {
 		return reply{}, err
 	}
 	var in struct {
-		Name         opt[string]   `json:"name"`
-		Description  opt[string]   `json:"description"`
-		AdminStateUp opt[bool]     `json:"admin_state_up"`
-		Tags         opt[[]string] `json:"tags"`
+		Name         core.Opt[string]   `json:"name"`
+		Description  core.Opt[string]   `json:"description"`
+		AdminStateUp core.Opt[bool]     `json:"admin_state_up"`
+		Tags         core.Opt[[]string] `json:"tags"`
 	}
 	if err := decodeInto(attrs, &in); err != nil {
 		return reply{}, err
 	}
-	in.Name.into(&b.Name)
-	in.Description.into(&b.Description)
-	in.AdminStateUp.into(&b.AdminStateUp)
-	if in.Tags.set {
-		b.Tags = append([]string{}, in.Tags.v...)
+	in.Name.Into(&b.Name)
+	in.Description.Into(&b.Description)
+	in.AdminStateUp.Into(&b.AdminStateUp)
+	if in.Tags.Set {
+		b.Tags = append([]string{}, in.Tags.Value...)
 	}
-	b.UpdatedAt, b.ProvisioningStatus = Null(octaviaTime(c.now())), lbPendingUpdate
+	b.UpdatedAt, b.ProvisioningStatus = core.Null(octaviaTime(c.now())), lbPendingUpdate
 	view := *b
 	c.changeBalancer(b)
 	return ok(map[string]any{"loadbalancer": view})
@@ -246,7 +247,7 @@ func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if len(b.Listeners)+len(b.Pools) > 0 && !equalFold(q.values.Get("cascade"), "true") {
-		return reply{}, badRequest("", "Validation failure: Cannot delete Load Balancer %s - it has children", b.ID)
+		return reply{}, core.BadRequest("", "Validation failure: Cannot delete Load Balancer %s - it has children", b.ID)
 	}
 	if err := checkChangeable(b, true); err != nil {
 		return reply{}, err
@@ -265,10 +266,10 @@ func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 // dropBalancer removes a load balancer with its parts, and the port that Octavia made for it.
 func (c *Cloud) dropBalancer(b *LoadBalancer) {
 	for _, p := range c.partsOf(b) {
-		c.octavia.parts.remove(p.id)
+		c.octavia.parts.Remove(p.id)
 	}
-	if p := c.neutron.ports.get(b.VIPPortID); p != nil && p.DeviceOwner == ownerOctavia {
+	if p := c.neutron.ports.Get(b.VIPPortID); p != nil && p.DeviceOwner == ownerOctavia {
 		c.dropPort(p)
 	}
-	c.octavia.balancers.remove(b.ID)
+	c.octavia.balancers.Remove(b.ID)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -52,11 +53,11 @@ type octaviaBody struct {
 func (k octaviaBody) read(body []byte, changing bool) (map[string]any, *wire.Error) {
 	var envelope map[string]any
 	if json.Unmarshal(body, &envelope) != nil {
-		return nil, badRequest("", "Request is not in valid JSON format")
+		return nil, core.BadRequest("", "Request is not in valid JSON format")
 	}
 	path := k.argument
 	if unknown := unknownAttribute(envelope, []octaviaAttribute{{name: k.key}}); unknown != "" {
-		return nil, badRequest("", "Unknown attribute for argument %s: %s", path, unknown)
+		return nil, core.BadRequest("", "Unknown attribute for argument %s: %s", path, unknown)
 	}
 	attrs, isObject := envelope[k.key].(map[string]any)
 	if !isObject {
@@ -91,10 +92,10 @@ func unknownAttribute(attrs map[string]any, known []octaviaAttribute) string {
 // checkOctavia complains in Octavia's order: first about what nobody knows, then attribute by attribute.
 func checkOctavia(attrs map[string]any, known []octaviaAttribute, path string, changing bool) *wire.Error {
 	if changing {
-		known = without(known, func(a octaviaAttribute) bool { return a.fixed })
+		known = core.Without(known, func(a octaviaAttribute) bool { return a.fixed })
 	}
 	if unknown := unknownAttribute(attrs, known); unknown != "" {
-		return badRequest("", "Unknown attribute for argument %s: %s", path, unknown)
+		return core.BadRequest("", "Unknown attribute for argument %s: %s", path, unknown)
 	}
 	for _, a := range known {
 		value := attrs[a.name]
@@ -127,7 +128,7 @@ func octaviaInvalid(name string, value any, complaint string) *wire.Error {
 	case isNumber:
 		shown = strconv.FormatFloat(number, 'f', -1, 64)
 	}
-	return badRequest("", "Invalid input for field/attribute %s. Value: '%s'. %s", name, shown, complaint)
+	return core.BadRequest("", "Invalid input for field/attribute %s. Value: '%s'. %s", name, shown, complaint)
 }
 
 // validate is what is wrong with a value, or "".

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func (c *Cloud) newPart(kind string, b *LoadBalancer, parentID string, attrs map[string]any) *balancerPart {
 	k := c.octavia.kinds[slices.IndexFunc(c.octavia.kinds, func(k *partKind) bool { return k.key == kind })]
 	p := &balancerPart{
-		kind: k, id: newUUID(), balancerID: b.ID, parentID: parentID, attrs: attrs,
+		kind: k, id: core.NewUUID(), balancerID: b.ID, parentID: parentID, attrs: attrs,
 		provisioning: lbPendingCreate, operating: operatingOffline, created: octaviaTime(c.now()),
 	}
 	if kind == kindMember && len(c.childrenOf(parentID, kindHealthMonitor)) == 0 {
@@ -47,10 +48,10 @@ func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
 		return reply{}, err
 	}
 	mine := func(o *balancerPart) bool {
-		return o.kind.key == k.key && c.octavia.balancers.get(o.balancerID).ProjectID == b.ProjectID
+		return o.kind.key == k.key && c.octavia.balancers.Get(o.balancerID).ProjectID == b.ProjectID
 	}
-	if c.exceeds(b.ProjectID, k.quota, c.octavia.parts.count(mine), 1) {
-		return reply{}, forbidden("", "Quota has been met for resources: %s", k.title)
+	if c.exceeds(b.ProjectID, k.quota, c.octavia.parts.Count(mine), 1) {
+		return reply{}, core.Forbidden("", "Quota has been met for resources: %s", k.title)
 	}
 	if err := c.checkNotPending(b, p); err != nil {
 		return reply{}, err
@@ -80,7 +81,7 @@ func (c *Cloud) parentsOf(q *request, k *partKind, attrs map[string]any, parent 
 		within = kindListener
 	case kindPool:
 		if balancerID == "" && id("listener_id") == "" {
-			return nil, nil, badRequest("", "Validation failure: Must provide at least one of: loadbalancer_id, listener_id")
+			return nil, nil, core.BadRequest("", "Validation failure: Must provide at least one of: loadbalancer_id, listener_id")
 		}
 		if listener := c.partOf(kindListener, id("listener_id")); balancerID == "" && listener != nil {
 			balancerID = listener.balancerID
@@ -88,7 +89,7 @@ func (c *Cloud) parentsOf(q *request, k *partKind, attrs map[string]any, parent 
 	}
 	if within != "" {
 		if parent = c.partOf(within, id(within+"_id")); parent == nil {
-			return nil, nil, notFound("", "%s %s not found.", strings.ToUpper(within[:1])+within[1:], id(within+"_id"))
+			return nil, nil, core.NotFound("", "%s %s not found.", strings.ToUpper(within[:1])+within[1:], id(within+"_id"))
 		}
 	}
 	if parent != nil {
@@ -105,17 +106,17 @@ func (c *Cloud) checkPart(q *request, p *balancerPart) error {
 		return c.poolExists(p.text("default_pool_id"))
 	case kindPool:
 		if listener := c.partOf(kindListener, p.text("listener_id")); listener != nil && listener.text("default_pool_id") != "" {
-			return conflict("", "This listener already has a default pool")
+			return core.Conflict("", "This listener already has a default pool")
 		}
 	case kindMember:
 		if id := p.text("subnet_id"); id != "" && c.visibleSubnet(q.identity, id) == nil {
-			return badRequest("", "Subnet %s not found.", id)
+			return core.BadRequest("", "Subnet %s not found.", id)
 		}
 	case kindHealthMonitor:
 		return checkMonitor(p)
 	case kindPolicy:
 		if p.text("action") == "REDIRECT_TO_POOL" && p.text("redirect_pool_id") == "" {
-			return badRequest("", "Invalid L7 Policy arguments: redirect_pool_id or redirect_pool must not be None")
+			return core.BadRequest("", "Invalid L7 Policy arguments: redirect_pool_id or redirect_pool must not be None")
 		}
 		return c.poolExists(p.text("redirect_pool_id"))
 	}
@@ -124,7 +125,7 @@ func (c *Cloud) checkPart(q *request, p *balancerPart) error {
 
 func (c *Cloud) poolExists(id string) error {
 	if id != "" && c.partOf(kindPool, id) == nil {
-		return notFound("", "Pool %s not found.", id)
+		return core.NotFound("", "Pool %s not found.", id)
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func checkMonitor(p *balancerPart) error {
 		case pages && !given:
 			p.set(a.name, a.fallback)
 		case !pages && given:
-			return badRequest("", "%s is not a valid option for health monitors of type %s", a.name, p.text("type"))
+			return core.BadRequest("", "%s is not a valid option for health monitors of type %s", a.name, p.text("type"))
 		}
 	}
 	return nil
@@ -145,12 +146,12 @@ func checkMonitor(p *balancerPart) error {
 
 // checkNotPending refuses a change while one is under way.
 func (c *Cloud) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Error {
-	parent := c.octavia.parts.get(p.parentID)
+	parent := c.octavia.parts.Get(p.parentID)
 	if parent != nil && parent.kind.key != kindListener && parent.provisioning != lbActive {
-		return conflict("", "%s %s is immutable and cannot be updated.", pathTitle(parent.kind.key), parent.id)
+		return core.Conflict("", "%s %s is immutable and cannot be updated.", pathTitle(parent.kind.key), parent.id)
 	}
 	if b.ProvisioningStatus != lbActive {
-		return conflict("", "Load Balancer %s is immutable and cannot be updated.", b.ID)
+		return core.Conflict("", "Load Balancer %s is immutable and cannot be updated.", b.ID)
 	}
 	return nil
 }
@@ -160,18 +161,18 @@ func (c *Cloud) checkDuplicate(p *balancerPart) error {
 	same := func(o *balancerPart, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return o.attrs[name] != p.attrs[name] })
 	}
-	for _, o := range c.octavia.parts.rows {
+	for _, o := range c.octavia.parts.Rows {
 		if o.kind.key != p.kind.key || o.balancerID != p.balancerID || o.parentID != p.parentID {
 			continue
 		}
 		switch {
 		case p.kind.key == kindListener && same(o, "protocol_port") && transportOf(o) == transportOf(p):
-			return conflict("", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v",
+			return core.Conflict("", "Another Listener on this Load Balancer is already using protocol %s and protocol_port %v",
 				o.text("protocol"), p.attrs["protocol_port"])
 		case p.kind.key == kindMember && same(o, "address", "protocol_port"):
-			return conflict("", "Another member on this pool is already using ip %s on protocol_port %v", p.text("address"), p.attrs["protocol_port"])
+			return core.Conflict("", "Another member on this pool is already using ip %s on protocol_port %v", p.text("address"), p.attrs["protocol_port"])
 		case p.kind.key == kindHealthMonitor:
-			return conflict("", "This pool already has a health monitor")
+			return core.Conflict("", "This pool already has a health monitor")
 		}
 	}
 	return nil
@@ -189,12 +190,12 @@ func (c *Cloud) addPart(b *LoadBalancer, p *balancerPart) {
 	if p.kind.key == kindPolicy && p.attrs["position"] == nil {
 		p.set("position", len(c.childrenOf(p.parentID, kindPolicy))+1)
 	}
-	c.octavia.parts.add(p)
+	c.octavia.parts.Add(p)
 	switch p.kind.key {
 	case kindListener:
-		b.Listeners = with(b.Listeners, Ref{ID: p.id})
+		b.Listeners = core.With(b.Listeners, Ref{ID: p.id})
 	case kindPool:
-		b.Pools = with(b.Pools, Ref{ID: p.id})
+		b.Pools = core.With(b.Pools, Ref{ID: p.id})
 		if listener := c.partOf(kindListener, p.text("listener_id")); listener != nil {
 			listener.set("default_pool_id", p.id)
 		}
@@ -208,7 +209,7 @@ func (c *Cloud) affected(p *balancerPart) []*balancerPart {
 	if p.kind.key == kindPool {
 		out = append(out, c.listenersOf(p)...)
 	}
-	if parent := c.octavia.parts.get(p.parentID); parent != nil {
+	if parent := c.octavia.parts.Get(p.parentID); parent != nil {
 		out = append(out, c.affected(parent)...)
 	}
 	return out
@@ -253,8 +254,8 @@ func (c *Cloud) deletePart(q *request, k *partKind) (reply, error) {
 		return reply{}, err
 	}
 	redirectsToPool := func(o *balancerPart) bool { return o.kind.key == kindPolicy && o.text("redirect_pool_id") == p.id }
-	if policy := c.octavia.parts.first(redirectsToPool); policy != nil {
-		return reply{}, conflict("", "Pool %s is in use by L7 policy %s", p.id, policy.id)
+	if policy := c.octavia.parts.First(redirectsToPool); policy != nil {
+		return reply{}, core.Conflict("", "Pool %s is in use by L7 policy %s", p.id, policy.id)
 	}
 	if err := c.checkNotPending(b, p); err != nil {
 		return reply{}, err
@@ -269,13 +270,13 @@ func (c *Cloud) deletePart(q *request, k *partKind) (reply, error) {
 
 // dropPart removes a part with what lies in it.
 func (c *Cloud) dropPart(b *LoadBalancer, p *balancerPart) {
-	for _, inside := range c.octavia.parts.where(func(o *balancerPart) bool { return o.parentID == p.id }) {
+	for _, inside := range c.octavia.parts.Where(func(o *balancerPart) bool { return o.parentID == p.id }) {
 		c.dropPart(b, inside)
 	}
 	for _, listener := range c.listenersOf(p) {
 		listener.set("default_pool_id", nil)
 	}
 	gone := func(r Ref) bool { return r.ID == p.id }
-	b.Listeners, b.Pools = without(b.Listeners, gone), without(b.Pools, gone)
-	c.octavia.parts.remove(p.id)
+	b.Listeners, b.Pools = core.Without(b.Listeners, gone), core.Without(b.Pools, gone)
+	c.octavia.parts.Remove(p.id)
 }

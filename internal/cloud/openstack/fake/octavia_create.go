@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -14,7 +15,7 @@ const ownerOctavia = "Octavia"
 type balancerInput struct {
 	Name             string           `json:"name"`
 	Description      string           `json:"description"`
-	AdminStateUp     opt[bool]        `json:"admin_state_up"`
+	AdminStateUp     core.Opt[bool]   `json:"admin_state_up"`
 	VIPPortID        string           `json:"vip_port_id"`
 	VIPSubnetID      string           `json:"vip_subnet_id"`
 	VIPNetworkID     string           `json:"vip_network_id"`
@@ -40,7 +41,7 @@ func (in *balancerInput) project(q *request) string {
 }
 
 func validationFailure(format string, args ...any) *wire.Error {
-	return badRequest("", "Validation failure: "+format, args...)
+	return core.BadRequest("", "Validation failure: "+format, args...)
 }
 
 func (c *Cloud) createBalancer(q *request) (reply, error) {
@@ -64,8 +65,8 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 		return reply{}, err
 	}
 	b := &LoadBalancer{
-		ID: newUUID(), Name: in.Name, Description: in.Description, ProjectID: projectID, TenantID: projectID,
-		ProvisioningStatus: lbPendingCreate, OperatingStatus: operatingOffline, AdminStateUp: in.AdminStateUp.or(true),
+		ID: core.NewUUID(), Name: in.Name, Description: in.Description, ProjectID: projectID, TenantID: projectID,
+		ProvisioningStatus: lbPendingCreate, OperatingStatus: operatingOffline, AdminStateUp: in.AdminStateUp.Or(true),
 		VIPPortID: in.VIPPortID, VIPSubnetID: in.VIPSubnetID, VIPNetworkID: network.ID, VIPAddress: in.VIPAddress,
 		AdditionalVIPs: []VIP{}, Provider: in.Provider, Tags: append([]string{}, in.Tags...),
 		Listeners: []Ref{}, Pools: []Ref{}, CreatedAt: octaviaTime(c.now()),
@@ -80,7 +81,7 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 	if err := c.createVIPPort(b, &in, network); err != nil {
 		return reply{}, err
 	}
-	c.octavia.balancers.add(b)
+	c.octavia.balancers.Add(b)
 	for _, p := range parts {
 		c.addPart(b, p)
 	}
@@ -101,9 +102,9 @@ func (c *Cloud) checkSupported(in *balancerInput, projectID string) error {
 	case in.AvailabilityZone != "":
 		return validationFailure("Invalid availability zone.")
 	case in.Provider != "" && !slices.Contains([]string{"amphora", "octavia", "ovn"}, in.Provider):
-		return badRequest("", "Provider '%s' is not enabled.", in.Provider)
-	case c.exceeds(projectID, "load_balancer", c.octavia.balancers.count(mine), 1):
-		return forbidden("", "Quota has been met for resources: Load Balancer")
+		return core.BadRequest("", "Provider '%s' is not enabled.", in.Provider)
+	case c.exceeds(projectID, "load_balancer", c.octavia.balancers.Count(mine), 1):
+		return core.Forbidden("", "Quota has been met for resources: Load Balancer")
 	default:
 		return nil
 	}
@@ -121,9 +122,9 @@ func (c *Cloud) chooseVIP(q *request, in *balancerInput) (*Network, error) {
 	case in.VIPSubnetID != "":
 		s := c.visibleSubnet(q.identity, in.VIPSubnetID)
 		if s == nil {
-			return nil, badRequest("", "Subnet %s not found.", in.VIPSubnetID)
+			return nil, core.BadRequest("", "Subnet %s not found.", in.VIPSubnetID)
 		}
-		network = c.neutron.networks.get(s.NetworkID)
+		network = c.neutron.networks.Get(s.NetworkID)
 	default:
 		return nil, validationFailure("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
 	}
@@ -144,7 +145,7 @@ func (c *Cloud) chooseVIP(q *request, in *balancerInput) (*Network, error) {
 }
 
 func (c *Cloud) visibleSubnet(caller *identity, id string) *Subnet {
-	s := c.neutron.subnets.get(id)
+	s := c.neutron.subnets.Get(id)
 	if s == nil {
 		return nil
 	}
@@ -155,9 +156,9 @@ func (c *Cloud) visibleSubnet(caller *identity, id string) *Subnet {
 }
 
 func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error) {
-	p := c.neutron.ports.get(in.VIPPortID)
+	p := c.neutron.ports.Get(in.VIPPortID)
 	if p == nil || !q.owns(p.ProjectID) {
-		return nil, badRequest("", "Port %s not found.", in.VIPPortID)
+		return nil, core.BadRequest("", "Port %s not found.", in.VIPPortID)
 	}
 	if p.DeviceID != "" {
 		return nil, validationFailure("Port %s is already used by device %s ", p.ID, p.DeviceID)
@@ -172,7 +173,7 @@ func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error)
 	switch {
 	case at >= 0:
 		in.VIPSubnetID, in.VIPAddress = p.FixedIPs[at].SubnetID, p.FixedIPs[at].IPAddress
-		return c.neutron.networks.get(p.NetworkID), nil
+		return c.neutron.networks.Get(p.NetworkID), nil
 	case in.VIPSubnetID != "":
 		return nil, validationFailure("No VIP address found on the specified VIP port within the specified subnet.")
 	case in.VIPAddress != "":
@@ -185,17 +186,17 @@ func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error)
 func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, error) {
 	n, err := c.readableNetwork(q.identity, in.VIPNetworkID)
 	if err != nil {
-		return nil, badRequest("", "Network %s not found.", in.VIPNetworkID)
+		return nil, core.BadRequest("", "Network %s not found.", in.VIPNetworkID)
 	}
 	if in.VIPSubnetID != "" {
 		if !slices.Contains(n.Subnets, in.VIPSubnetID) {
-			return nil, badRequest("", "Subnet %s not found.", in.VIPSubnetID)
+			return nil, core.BadRequest("", "Subnet %s not found.", in.VIPSubnetID)
 		}
 		return n, nil
 	}
 	if in.VIPAddress != "" {
 		for _, id := range n.Subnets {
-			if prefixOf(c.neutron.subnets.get(id)).Contains(addrOf(in.VIPAddress)) {
+			if prefixOf(c.neutron.subnets.Get(id)).Contains(addrOf(in.VIPAddress)) {
 				in.VIPSubnetID = id
 				return n, nil
 			}
@@ -206,7 +207,7 @@ func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, err
 		return nil, validationFailure("Supplied network does not contain a subnet.")
 	}
 	for _, id := range n.Subnets {
-		s := c.neutron.subnets.get(id)
+		s := c.neutron.subnets.Get(id)
 		if c.hasFreeAddresses(s, minFreeAddresses) && (in.VIPSubnetID == "" || s.IPVersion == 4) {
 			in.VIPSubnetID = id
 			if s.IPVersion == 4 {
@@ -256,7 +257,7 @@ func (c *Cloud) createVIPPort(b *LoadBalancer, in *balancerInput, n *Network) er
 		return vipPortError(b, err)
 	}
 	p.FixedIPs = ips
-	c.neutron.ports.add(p)
+	c.neutron.ports.Add(p)
 	b.VIPPortID, b.VIPAddress, b.VIPSubnetID = p.ID, ips[0].IPAddress, ips[0].SubnetID
 	for _, ip := range ips[1:] {
 		b.AdditionalVIPs = append(b.AdditionalVIPs, VIP(ip))
@@ -270,6 +271,6 @@ func vipPortError(b *LoadBalancer, err error) error {
 	if e, isError := errors.AsType[*wire.Error](err); isError {
 		message = e.Message
 	}
-	return fail(http.StatusInternalServerError, "", "Provider '%s' reports error: %s\nNeutron server returns request_ids: ['req-%s']",
-		b.Provider, message, newUUID())
+	return core.Fail(http.StatusInternalServerError, "", "Provider '%s' reports error: %s\nNeutron server returns request_ids: ['req-%s']",
+		b.Provider, message, core.NewUUID())
 }

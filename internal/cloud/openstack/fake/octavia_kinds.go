@@ -1,6 +1,10 @@
 package fake
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+)
 
 // partKind is one kind of what hangs below a load balancer, as it appears in the API.
 type partKind struct {
@@ -84,7 +88,7 @@ func balancerBody() octaviaBody {
 
 // within are the attributes of a part that is made together with what it lies in: nothing says where that is.
 func within(attributes []octaviaAttribute, parents ...string) []octaviaAttribute {
-	return without(attributes, func(a octaviaAttribute) bool {
+	return core.Without(attributes, func(a octaviaAttribute) bool {
 		return slices.Contains(parents, a.name) || a.name == "project_id" || a.name == "tenant_id"
 	})
 }
@@ -203,7 +207,7 @@ func policyAttributes() []octaviaAttribute {
 }
 
 func ruleAttributes() []octaviaAttribute {
-	nameless := without(commonAttributes(), func(a octaviaAttribute) bool { return a.name == "name" })
+	nameless := core.Without(commonAttributes(), func(a octaviaAttribute) bool { return a.name == "name" })
 	return slices.Concat(nameless, []octaviaAttribute{
 		{name: "type", required: true, choices: []string{
 			"COOKIE", "FILE_TYPE", "HEADER", "HOST_NAME", "PATH", "SSL_CONN_HAS_CERT", "SSL_DN_FIELD", "SSL_VERIFY_RESULT",

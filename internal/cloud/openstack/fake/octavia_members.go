@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // replaceMembers gives a pool the members in the body: those that it has by address and port are changed, the others made,
@@ -66,7 +68,7 @@ func readMembers(q *request, k *partKind) ([]map[string]any, error) {
 		Members []map[string]any `json:"members"`
 	}
 	if json.Unmarshal(q.body, &body) != nil {
-		return nil, badRequest("", "Request is not in valid JSON format")
+		return nil, core.BadRequest("", "Request is not in valid JSON format")
 	}
 	for _, attrs := range body.Members {
 		if err := checkOctavia(attrs, k.attributes, "members_.members", false); err != nil {

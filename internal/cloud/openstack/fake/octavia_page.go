@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // octaviaPage cuts a page. Unlike Neutron's it always has links, and from the second on one that leads back.
 func octaviaPage[T any](c *Cloud, q *request, rows []*T, id func(*T) string) (page[T], error) {
 	marker := q.values.Get("marker")
 	if marker != "" && !slices.ContainsFunc(rows, func(row *T) bool { return id(row) == marker }) {
-		return page[T]{}, badRequest("", "Supplied pagination marker '%s' is not valid.", marker)
+		return page[T]{}, core.BadRequest("", "Supplied pagination marker '%s' is not valid.", marker)
 	}
 	cut, err := paginate(rows, id, q, c.config.pageSize)
 	if err != nil {

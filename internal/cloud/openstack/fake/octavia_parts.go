@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -50,7 +51,7 @@ func (c *Cloud) registerBalancerParts(e endpoint, base string) {
 
 // partOf returns a part of a kind, or nil.
 func (c *Cloud) partOf(kind, id string) *balancerPart {
-	if p := c.octavia.parts.get(id); p != nil && p.kind.key == kind {
+	if p := c.octavia.parts.Get(id); p != nil && p.kind.key == kind {
 		return p
 	}
 	return nil
@@ -59,7 +60,7 @@ func (c *Cloud) partOf(kind, id string) *balancerPart {
 func (c *Cloud) findPart(q *request, k *partKind, id string) (*balancerPart, *LoadBalancer, error) {
 	p := c.partOf(k.key, id)
 	if p == nil || q.path("parent") != "" && q.path("parent") != p.parentID {
-		return nil, nil, notFound("", "%s %s not found.", k.title, id)
+		return nil, nil, core.NotFound("", "%s %s not found.", k.title, id)
 	}
 	b, err := c.findBalancer(q, p.balancerID)
 	return p, b, err
@@ -89,11 +90,11 @@ func frameworkError(status int, title, description string) *reply {
 }
 
 func (c *Cloud) childrenOf(parentID, kind string) []*balancerPart {
-	return c.octavia.parts.where(func(p *balancerPart) bool { return p.parentID == parentID && p.kind.key == kind })
+	return c.octavia.parts.Where(func(p *balancerPart) bool { return p.parentID == parentID && p.kind.key == kind })
 }
 
 func (c *Cloud) listenersOf(pool *balancerPart) []*balancerPart {
-	return c.octavia.parts.where(func(p *balancerPart) bool {
+	return c.octavia.parts.Where(func(p *balancerPart) bool {
 		return p.kind.key == kindListener && p.text("default_pool_id") == pool.id
 	})
 }
@@ -109,10 +110,10 @@ func refs(parts []*balancerPart) []Ref {
 // partView is a part on the wire.
 func (c *Cloud) partView(p *balancerPart) map[string]any {
 	view := p.kind.shown(p.attrs)
-	projectID := c.octavia.balancers.get(p.balancerID).ProjectID
+	projectID := c.octavia.balancers.Get(p.balancerID).ProjectID
 	view["id"], view["project_id"], view["tenant_id"] = p.id, projectID, projectID
 	view["provisioning_status"], view["operating_status"] = p.provisioning, p.operating
-	view["created_at"], view["updated_at"] = p.created, Null(p.updated)
+	view["created_at"], view["updated_at"] = p.created, core.Null(p.updated)
 	switch p.kind.key {
 	case kindListener:
 		view["loadbalancers"], view["l7policies"] = []Ref{{ID: p.balancerID}}, refs(c.childrenOf(p.id, kindPolicy))
@@ -169,9 +170,9 @@ func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
 	if err := k.checkFilters(q); err != nil {
 		return reply{}, err
 	}
-	page, err := octaviaPage(c, q, c.octavia.parts.where(func(p *balancerPart) bool {
+	page, err := octaviaPage(c, q, c.octavia.parts.Where(func(p *balancerPart) bool {
 		return p.kind.key == k.key && p.parentID == cmp.Or(q.path("parent"), p.parentID) && c.listed(q, p)
-	}), c.octavia.parts.id)
+	}), c.octavia.parts.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -195,7 +196,7 @@ func (k *partKind) checkFilters(q *request) *wire.Error {
 
 // listed reports whether a list that the caller asks for has the part in it.
 func (c *Cloud) listed(q *request, p *balancerPart) bool {
-	if !q.lists(c.octavia.balancers.get(p.balancerID).ProjectID) {
+	if !q.lists(c.octavia.balancers.Get(p.balancerID).ProjectID) {
 		return false
 	}
 	view := c.partView(p)

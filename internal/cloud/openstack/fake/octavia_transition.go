@@ -1,5 +1,7 @@
 package fake
 
+import "github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+
 // changeBalancer makes a load balancer pending for as long as a change takes.
 func (c *Cloud) changeBalancer(b *LoadBalancer) {
 	b.ProvisioningStatus = lbPendingUpdate
@@ -22,7 +24,7 @@ func (c *Cloud) finishBalancerTransition(b *LoadBalancer, failed bool) {
 		}
 	}
 	b.ProvisioningStatus, b.OperatingStatus = provisioningStatus(failed), operatingStatus(failed, b.AdminStateUp)
-	b.UpdatedAt = Null(now)
+	b.UpdatedAt = core.Null(now)
 }
 
 func provisioningStatus(failed bool) string {
@@ -44,5 +46,5 @@ func operatingStatus(failed, enabled bool) string {
 }
 
 func (c *Cloud) partsOf(b *LoadBalancer) []*balancerPart {
-	return c.octavia.parts.where(func(p *balancerPart) bool { return p.balancerID == b.ID })
+	return c.octavia.parts.Where(func(p *balancerPart) bool { return p.balancerID == b.ID })
 }

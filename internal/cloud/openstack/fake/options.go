@@ -76,6 +76,9 @@ func (c *Cloud) SetPolicy(p Policy) {
 	c.config.policy = p
 }
 
+// Attrs are the attributes of a request body, by their names on the wire.
+type Attrs map[string]any
+
 // Option configures a new cloud.
 type Option func(*config)
 

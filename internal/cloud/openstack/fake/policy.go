@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -18,7 +19,7 @@ func denied(action, resource, attribute string) *wire.Error {
 
 // disallowed names the rule of a call and what else had to be allowed.
 func disallowed(rule, more string) *wire.Error {
-	return forbidden("PolicyNotAuthorized", "(rule:%s and %s) is disallowed by policy", rule, more)
+	return core.Forbidden("PolicyNotAuthorized", "(rule:%s and %s) is disallowed by policy", rule, more)
 }
 
 // policyAction is how a policy calls what a request does.
@@ -37,12 +38,12 @@ func networkPolicy(q *request, in *networkInput) error {
 		name string
 		sent bool
 	}{
-		{"shared", in.Shared.or(false)},
-		{"router:external", in.External.or(false)},
-		{"is_default", in.IsDefault.set},
-		{"provider:network_type", in.NetworkType.set},
-		{"provider:physical_network", in.PhysicalNetwork.set},
-		{"provider:segmentation_id", in.SegmentationID.set},
+		{"shared", in.Shared.Or(false)},
+		{"router:external", in.External.Or(false)},
+		{"is_default", in.IsDefault.Set},
+		{"provider:network_type", in.NetworkType.Set},
+		{"provider:physical_network", in.PhysicalNetwork.Set},
+		{"provider:segmentation_id", in.SegmentationID.Set},
 	} {
 		if attribute.sent {
 			return denied(policyAction(q), "network", attribute.name)
@@ -61,19 +62,19 @@ func portPolicy(q *request, n *Network, in *portInput, action string) error {
 		name    string
 		refused bool
 	}{
-		{"binding:host_id", in.HostID.set},
-		{"binding:profile", in.Profile.set},
-		{"mac_address", in.MACAddress.set && !owner},
-		{"port_security_enabled", in.PortSecurity.set && !owner},
-		{"device_owner", strings.HasPrefix(in.DeviceOwner.v, "network:") && !owner},
+		{"binding:host_id", in.HostID.Set},
+		{"binding:profile", in.Profile.Set},
+		{"mac_address", in.MACAddress.Set && !owner},
+		{"port_security_enabled", in.PortSecurity.Set && !owner},
+		{"device_owner", strings.HasPrefix(in.DeviceOwner.Value, "network:") && !owner},
 	} {
 		if attribute.refused {
 			return denied(action, "port", attribute.name)
 		}
 	}
 	withAddress := func(ip fixedIPInput) bool { return ip.IPAddress != "" }
-	if at := slices.IndexFunc(in.FixedIPs.v, withAddress); at >= 0 && !owner {
-		return portAddressDenied(action, in.FixedIPs.v[at])
+	if at := slices.IndexFunc(in.FixedIPs.Value, withAddress); at >= 0 && !owner {
+		return portAddressDenied(action, in.FixedIPs.Value[at])
 	}
 	return nil
 }
@@ -93,8 +94,8 @@ func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
 		return nil
 	}
 	policy := c.config.policy
-	refused := in.EnableSNAT.set && !policy.SetSNAT || in.ExternalFixedIPs.set && !policy.SetGatewaySubnet && !policy.SetGatewayAddress
-	for _, ip := range in.ExternalFixedIPs.v {
+	refused := in.EnableSNAT.Set && !policy.SetSNAT || in.ExternalFixedIPs.Set && !policy.SetGatewaySubnet && !policy.SetGatewayAddress
+	for _, ip := range in.ExternalFixedIPs.Value {
 		refused = refused || ip.IPAddress != "" && !policy.SetGatewayAddress || ip.IPAddress == "" && !policy.SetGatewaySubnet
 	}
 	if !refused {
@@ -110,6 +111,6 @@ func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
 
 // maySeeSubnet reports whether somebody sees a subnet. Those of an external network are hidden unless the policy says otherwise.
 func (c *Cloud) maySeeSubnet(caller *identity, s *Subnet) bool {
-	n := c.neutron.networks.get(s.NetworkID)
+	n := c.neutron.networks.Get(s.NetworkID)
 	return caller.owns(s.ProjectID) || caller.owns(n.ProjectID) || n.Shared || n.External && c.config.policy.SeeExternalSubnets
 }

@@ -7,30 +7,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 type portInput struct {
-	NetworkID           opt[string]          `json:"network_id"`
-	Name                opt[string]          `json:"name"`
-	Description         opt[string]          `json:"description"`
-	AdminStateUp        opt[bool]            `json:"admin_state_up"`
-	MACAddress          opt[string]          `json:"mac_address"`
-	DeviceID            opt[string]          `json:"device_id"`
-	DeviceOwner         opt[string]          `json:"device_owner"`
-	FixedIPs            opt[[]fixedIPInput]  `json:"fixed_ips"`
-	SecurityGroups      opt[[]string]        `json:"security_groups"`
-	AllowedAddressPairs opt[[]AddressPair]   `json:"allowed_address_pairs"`
-	PortSecurity        opt[bool]            `json:"port_security_enabled"`
-	VNICType            opt[string]          `json:"binding:vnic_type"`
-	HostID              opt[string]          `json:"binding:host_id"`
-	Profile             opt[map[string]any]  `json:"binding:profile"`
-	Tags                opt[json.RawMessage] `json:"tags"` // checked and forgotten, unless an extension is on that few clouds have
+	NetworkID           core.Opt[string]          `json:"network_id"`
+	Name                core.Opt[string]          `json:"name"`
+	Description         core.Opt[string]          `json:"description"`
+	AdminStateUp        core.Opt[bool]            `json:"admin_state_up"`
+	MACAddress          core.Opt[string]          `json:"mac_address"`
+	DeviceID            core.Opt[string]          `json:"device_id"`
+	DeviceOwner         core.Opt[string]          `json:"device_owner"`
+	FixedIPs            core.Opt[[]fixedIPInput]  `json:"fixed_ips"`
+	SecurityGroups      core.Opt[[]string]        `json:"security_groups"`
+	AllowedAddressPairs core.Opt[[]AddressPair]   `json:"allowed_address_pairs"`
+	PortSecurity        core.Opt[bool]            `json:"port_security_enabled"`
+	VNICType            core.Opt[string]          `json:"binding:vnic_type"`
+	HostID              core.Opt[string]          `json:"binding:host_id"`
+	Profile             core.Opt[map[string]any]  `json:"binding:profile"`
+	Tags                core.Opt[json.RawMessage] `json:"tags"` // checked and forgotten, unless an extension is on that few clouds have
 }
 
 func (c *Cloud) portCollection() *collection[Port] {
 	ownsNetwork := func(caller *identity, p *Port) bool {
-		n := c.neutron.networks.get(p.NetworkID)
+		n := c.neutron.networks.Get(p.NetworkID)
 		return n != nil && caller.owns(n.ProjectID)
 	}
 	return &collection[Port]{
@@ -44,17 +45,17 @@ func (c *Cloud) portCollection() *collection[Port] {
 }
 
 func portNotFound(id string) *wire.Error {
-	return notFound("PortNotFound", "Port %s could not be found.", id)
+	return core.NotFound("PortNotFound", "Port %s could not be found.", id)
 }
 
 func (c *Cloud) ownPorts(projectID string) int {
-	return c.neutron.ports.count(func(p *Port) bool { return p.ProjectID == projectID })
+	return c.neutron.ports.Count(func(p *Port) bool { return p.ProjectID == projectID })
 }
 
 // newPort is a port that is not yet stored and has no address.
 func (c *Cloud) newPort(projectID string, n *Network, owner, deviceID string) *Port {
 	return &Port{
-		Standard: c.newStandard(projectID, ""), NetworkID: n.ID, Status: "DOWN", AdminStateUp: true, MACAddress: newMAC(),
+		Standard: c.newStandard(projectID, ""), NetworkID: n.ID, Status: "DOWN", AdminStateUp: true, MACAddress: core.NewMAC(),
 		DeviceID: deviceID, DeviceOwner: owner, FixedIPs: []FixedIP{}, AllowedAddressPairs: []AddressPair{},
 		SecurityGroups: []string{}, PortSecurity: n.PortSecurity && !strings.HasPrefix(owner, "network:"), VNICType: "normal",
 	}
@@ -65,65 +66,65 @@ func (c *Cloud) createPort(q *request, projectID string, raw json.RawMessage) (*
 	if err := decodeNeutron[Port](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if !in.NetworkID.set {
+	if !in.NetworkID.Set {
 		return nil, required("network_id")
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	n, err := c.ownNetwork(q, in.NetworkID.v, "port")
+	n, err := c.ownNetwork(q, in.NetworkID.Value, "port")
 	if err != nil {
 		return nil, err
 	}
-	p := c.newPort(projectID, n, in.DeviceOwner.v, in.DeviceID.v)
+	p := c.newPort(projectID, n, in.DeviceOwner.Value, in.DeviceID.Value)
 	if err := c.applyPort(q, p, &in, "create"); err != nil {
 		return nil, err
 	}
-	if !in.SecurityGroups.set && p.PortSecurity && !strings.HasPrefix(p.DeviceOwner, "network:") {
+	if !in.SecurityGroups.Set && p.PortSecurity && !strings.HasPrefix(p.DeviceOwner, "network:") {
 		p.SecurityGroups = []string{c.ensureDefaultGroup(projectID).ID}
 	}
-	if in.FixedIPs.given() {
-		p.FixedIPs, err = c.assignWithAuto(n, p, in.FixedIPs.v)
+	if in.FixedIPs.Given() {
+		p.FixedIPs, err = c.assignWithAuto(n, p, in.FixedIPs.Value)
 	} else {
 		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.neutron.ports.add(p), nil
+	return c.neutron.ports.Add(p), nil
 }
 
 // applyPort sets everything but the addresses.
 func (c *Cloud) applyPort(q *request, p *Port, in *portInput, action string) error {
-	if err := portPolicy(q, c.neutron.networks.get(p.NetworkID), in, action); err != nil {
+	if err := portPolicy(q, c.neutron.networks.Get(p.NetworkID), in, action); err != nil {
 		return err
 	}
-	if in.HostID.v != "" {
+	if in.HostID.Value != "" {
 		p.Status = "ACTIVE"
 	}
-	in.PortSecurity.into(&p.PortSecurity)
+	in.PortSecurity.Into(&p.PortSecurity)
 	if err := c.checkPort(q, p, in); err != nil {
 		return err
 	}
-	if in.MACAddress.given() {
-		p.MACAddress = strings.ToLower(in.MACAddress.v)
+	if in.MACAddress.Given() {
+		p.MACAddress = strings.ToLower(in.MACAddress.Value)
 	}
-	if in.SecurityGroups.set {
-		p.SecurityGroups = append([]string{}, in.SecurityGroups.v...)
+	if in.SecurityGroups.Set {
+		p.SecurityGroups = append([]string{}, in.SecurityGroups.Value...)
 	}
-	if in.AllowedAddressPairs.set {
+	if in.AllowedAddressPairs.Set {
 		p.AllowedAddressPairs = []AddressPair{}
-		for _, pair := range in.AllowedAddressPairs.v {
+		for _, pair := range in.AllowedAddressPairs.Value {
 			pair.MACAddress = cmp.Or(pair.MACAddress, p.MACAddress)
 			p.AllowedAddressPairs = append(p.AllowedAddressPairs, pair)
 		}
 	}
-	in.Name.into(&p.Name)
-	in.Description.into(&p.Description)
-	in.AdminStateUp.into(&p.AdminStateUp)
-	in.DeviceID.into(&p.DeviceID)
-	in.DeviceOwner.into(&p.DeviceOwner)
-	in.VNICType.into(&p.VNICType)
+	in.Name.Into(&p.Name)
+	in.Description.Into(&p.Description)
+	in.AdminStateUp.Into(&p.AdminStateUp)
+	in.DeviceID.Into(&p.DeviceID)
+	in.DeviceOwner.Into(&p.DeviceOwner)
+	in.VNICType.Into(&p.VNICType)
 	return nil
 }
 
@@ -132,9 +133,9 @@ func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 	if err := decodeNeutron[Port](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
-	for attribute, sent := range map[string]bool{"network_id": in.NetworkID.set, "tags": in.Tags.set} {
+	for attribute, sent := range map[string]bool{"network_id": in.NetworkID.Set, "tags": in.Tags.Set} {
 		if sent {
-			return badRequest("HTTPBadRequest", "Cannot update read-only attribute %s", attribute)
+			return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute %s", attribute)
 		}
 	}
 	if err := in.check(); err != nil {
@@ -144,8 +145,8 @@ func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 	if err := c.applyPort(q, &changed, &in, "update"); err != nil {
 		return err
 	}
-	if in.FixedIPs.set {
-		ips, err := c.replaceFixedIPs(c.neutron.networks.get(p.NetworkID), &changed, in.FixedIPs.v)
+	if in.FixedIPs.Set {
+		ips, err := c.replaceFixedIPs(c.neutron.networks.Get(p.NetworkID), &changed, in.FixedIPs.Value)
 		if err != nil {
 			return err
 		}
@@ -160,7 +161,7 @@ func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 func (c *Cloud) deletePort(_ *request, p *Port) error {
 	owners := []string{ownerGateway, ownerFloatingIP}
 	if slices.Contains(owners, p.DeviceOwner) || isRouterInterface(p.DeviceOwner) {
-		return conflict("ServicePortInUse", "Port %s cannot be deleted directly via the port API: has device owner %s.", p.ID, p.DeviceOwner)
+		return core.Conflict("ServicePortInUse", "Port %s cannot be deleted directly via the port API: has device owner %s.", p.ID, p.DeviceOwner)
 	}
 	c.dropPort(p)
 	return nil
@@ -170,8 +171,8 @@ func (c *Cloud) deletePort(_ *request, p *Port) error {
 func (c *Cloud) dropPort(p *Port) {
 	c.release(p.FixedIPs)
 	delete(c.pending, p.ID)
-	c.neutron.ports.remove(p.ID)
-	for _, f := range c.neutron.fips.rows {
+	c.neutron.ports.Remove(p.ID)
+	for _, f := range c.neutron.fips.Rows {
 		if string(f.PortID) == p.ID {
 			c.disconnect(f)
 			c.touch(f.standard())

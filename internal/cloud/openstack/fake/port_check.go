@@ -4,34 +4,36 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // check refuses what is wrong with the form of the attributes of a port.
 func (in *portInput) check() error {
-	if in.NetworkID.set {
+	if in.NetworkID.Set {
 		if err := checkID("network_id", in.NetworkID); err != nil {
 			return err
 		}
 	}
-	if in.MACAddress.set {
-		if hw, err := net.ParseMAC(in.MACAddress.v); err != nil || len(hw) != 6 {
-			return badValue("mac_address", "'%s' is not a valid MAC address", in.MACAddress.v)
+	if in.MACAddress.Set {
+		if hw, err := net.ParseMAC(in.MACAddress.Value); err != nil || len(hw) != 6 {
+			return badValue("mac_address", "'%s' is not a valid MAC address", in.MACAddress.Value)
 		}
 	}
-	if err := checkFixedIPs(in.FixedIPs.v); err != nil {
+	if err := checkFixedIPs(in.FixedIPs.Value); err != nil {
 		return err
 	}
-	for _, id := range in.SecurityGroups.v {
+	for _, id := range in.SecurityGroups.Value {
 		if !isUUID(id) {
 			return badValue("security_groups", "'%s' is not a valid UUID", id)
 		}
 	}
-	if in.Tags.set {
-		if _, wrong := readTags(in.Tags.v); wrong != "" {
+	if in.Tags.Set {
+		if _, wrong := readTags(in.Tags.Value); wrong != "" {
 			return badValue("tags", "%s", wrong)
 		}
 	}
-	return checkPairs(in.AllowedAddressPairs.v)
+	return checkPairs(in.AllowedAddressPairs.Value)
 }
 
 func checkFixedIPs(ips []fixedIPInput) error {
@@ -54,14 +56,14 @@ func checkFixedIPs(ips []fixedIPInput) error {
 func checkPairs(pairs []AddressPair) error {
 	for i, pair := range pairs {
 		if _, err := netip.ParsePrefix(pair.IPAddress); err != nil && !addrOf(pair.IPAddress).IsValid() {
-			return badRequest("HTTPBadRequest", "'%s' is not a valid IP address", pair.IPAddress)
+			return core.BadRequest("HTTPBadRequest", "'%s' is not a valid IP address", pair.IPAddress)
 		}
 		if slices.Contains(pairs[:i], pair) {
 			mac := pair.MACAddress
 			if mac == "" {
 				mac = "None"
 			}
-			return badRequest("DuplicateAddressPairInRequest", "Request contains duplicate address pair: mac_address %s ip_address %s.", mac, pair.IPAddress)
+			return core.BadRequest("DuplicateAddressPairInRequest", "Request contains duplicate address pair: mac_address %s ip_address %s.", mac, pair.IPAddress)
 		}
 	}
 	return nil
@@ -69,13 +71,13 @@ func checkPairs(pairs []AddressPair) error {
 
 // checkPort holds the attributes against what there is, and wants port security for what builds on it.
 func (c *Cloud) checkPort(q *request, p *Port, in *portInput) error {
-	if in.MACAddress.given() && c.neutron.ports.first(func(o *Port) bool {
-		return o.ID != p.ID && o.NetworkID == p.NetworkID && o.MACAddress == in.MACAddress.v
+	if in.MACAddress.Given() && c.neutron.ports.First(func(o *Port) bool {
+		return o.ID != p.ID && o.NetworkID == p.NetworkID && o.MACAddress == in.MACAddress.Value
 	}) != nil {
-		return conflict("MacAddressInUse", "Unable to complete operation for network %s. The mac address %s is in use.", p.NetworkID, in.MACAddress.v)
+		return core.Conflict("MacAddressInUse", "Unable to complete operation for network %s. The mac address %s is in use.", p.NetworkID, in.MACAddress.Value)
 	}
-	for _, id := range in.SecurityGroups.v {
-		if g := c.neutron.groups.get(id); g == nil || !q.owns(g.ProjectID) && !g.Shared {
+	for _, id := range in.SecurityGroups.Value {
+		if g := c.neutron.groups.Get(id); g == nil || !q.owns(g.ProjectID) && !g.Shared {
 			return groupNotFound(id)
 		}
 	}
@@ -83,12 +85,12 @@ func (c *Cloud) checkPort(q *request, p *Port, in *portInput) error {
 		return nil
 	}
 	switch {
-	case len(in.SecurityGroups.v) > 0:
-		return badRequest("PortSecurityAndIPRequiredForSecurityGroups", "Port security must be enabled and port must have an IP address in order to use security groups.")
-	case len(in.AllowedAddressPairs.v) > 0, !in.AllowedAddressPairs.set && len(p.AllowedAddressPairs) > 0:
-		return conflict("AddressPairAndPortSecurityRequired", "Port Security must be enabled in order to have allowed address pairs on a port.")
-	case !in.SecurityGroups.set && len(p.SecurityGroups) > 0:
-		return conflict("PortSecurityPortHasSecurityGroup", "Port has security group associated. Cannot disable port security or IP address until security group is removed.")
+	case len(in.SecurityGroups.Value) > 0:
+		return core.BadRequest("PortSecurityAndIPRequiredForSecurityGroups", "Port security must be enabled and port must have an IP address in order to use security groups.")
+	case len(in.AllowedAddressPairs.Value) > 0, !in.AllowedAddressPairs.Set && len(p.AllowedAddressPairs) > 0:
+		return core.Conflict("AddressPairAndPortSecurityRequired", "Port Security must be enabled in order to have allowed address pairs on a port.")
+	case !in.SecurityGroups.Set && len(p.SecurityGroups) > 0:
+		return core.Conflict("PortSecurityPortHasSecurityGroup", "Port has security group associated. Cannot disable port security or IP address until security group is removed.")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -20,7 +21,7 @@ type filters struct {
 
 func newFilters[T any]() filters {
 	row := reflect.TypeFor[T]()
-	return filters{row: row, fields: jsonFields(row)}
+	return filters{row: row, fields: core.JsonFields(row)}
 }
 
 // reserved reports whether a query parameter is not a filter.
@@ -160,7 +161,7 @@ func paginate[T any](rows []*T, id func(*T) string, q *request, pageSize int) (p
 	if marker := q.values.Get("marker"); marker != "" {
 		at := slices.IndexFunc(rows, func(r *T) bool { return id(r) == marker })
 		if at < 0 {
-			return page[T]{}, badRequest("InvalidInput", "Invalid input for operation: marker %s not found.", marker)
+			return page[T]{}, core.BadRequest("InvalidInput", "Invalid input for operation: marker %s not found.", marker)
 		}
 		rows = rows[at+1:]
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -26,7 +27,7 @@ func (c *Cloud) exceeds(projectID, resource string, have, more int) bool {
 // checkQuota answers as Neutron does when a create would go over a quota.
 func (c *Cloud) checkQuota(projectID, resource string, have, more int) error {
 	if resource != "" && c.exceeds(projectID, resource, have, more) {
-		return conflict("OverQuota", "Quota exceeded for resources: ['%s'].", resource)
+		return core.Conflict("OverQuota", "Quota exceeded for resources: ['%s'].", resource)
 	}
 	return nil
 }

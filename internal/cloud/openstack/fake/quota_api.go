@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -37,10 +38,10 @@ func quotaAPIs() []quotaAPI {
 			},
 			changed: http.StatusOK, removed: http.StatusNoContent,
 			denied: func(action string) *wire.Error {
-				return forbidden("PolicyNotAuthorized", "rule:%s_quota is disallowed by policy", strings.Replace(action, "show", "get", 1))
+				return core.Forbidden("PolicyNotAuthorized", "rule:%s_quota is disallowed by policy", strings.Replace(action, "show", "get", 1))
 			},
 			unknown: func(resource string) *wire.Error {
-				return badRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", resource)
+				return core.BadRequest("HTTPBadRequest", "Unrecognized attribute(s) '%s'", resource)
 			},
 		},
 		{
@@ -48,7 +49,7 @@ func quotaAPIs() []quotaAPI {
 			resources: []string{"instances", "cores", "ram", "key_pairs", "server_groups"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusAccepted,
 			denied: func(action string) *wire.Error {
-				return forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", action)
+				return core.Forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", action)
 			},
 			body: object([]string{"quota_set"}, property{"quota_set", object(nil,
 				property{"instances", number(Unlimited)}, property{"cores", number(Unlimited)}, property{"ram", number(Unlimited)},
@@ -60,10 +61,10 @@ func quotaAPIs() []quotaAPI {
 			resources: []string{"volumes", "gigabytes"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusOK,
 			denied: func(action string) *wire.Error {
-				return forbidden("", "Policy doesn't allow volume_extension:quotas:%s to be performed.", action)
+				return core.Forbidden("", "Policy doesn't allow volume_extension:quotas:%s to be performed.", action)
 			},
 			unknown: func(resource string) *wire.Error {
-				return badRequest("", "Invalid input received: Bad key(s) in quota set: %s", resource)
+				return core.BadRequest("", "Invalid input received: Bad key(s) in quota set: %s", resource)
 			},
 		},
 		{
@@ -71,10 +72,10 @@ func quotaAPIs() []quotaAPI {
 			resources: []string{"load_balancer", "listener", "member", "pool", "health_monitor", "l7policy", "l7rule"},
 			changed:   http.StatusAccepted, removed: http.StatusAccepted,
 			denied: func(string) *wire.Error {
-				return forbidden("", "Policy does not allow this request to be performed.")
+				return core.Forbidden("", "Policy does not allow this request to be performed.")
 			},
 			unknown: func(resource string) *wire.Error {
-				return badRequest("", "Unknown attribute for argument quotas.quota: %s", resource)
+				return core.BadRequest("", "Unknown attribute for argument quotas.quota: %s", resource)
 			},
 		},
 	}
@@ -111,10 +112,10 @@ func (c *Cloud) changeQuota(api *quotaAPI, q *request) (reply, error) {
 			return reply{}, err
 		}
 	}
-	raw, found := unwrap(q.body, api.key)
+	raw, found := core.Unwrap(q.body, api.key)
 	var limits map[string]int
 	if !found || json.Unmarshal(raw, &limits) != nil {
-		return reply{}, badRequest("", "'%s' is a required property", api.key)
+		return reply{}, core.BadRequest("", "'%s' is a required property", api.key)
 	}
 	for resource := range limits {
 		if !slices.Contains(api.resources, resource) {
@@ -142,7 +143,7 @@ func (c *Cloud) removeQuota(api *quotaAPI, q *request) (reply, error) {
 		delete(set, resource)
 	}
 	if !had && api.service == wire.Neutron {
-		return reply{}, notFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.path("of"))
+		return reply{}, core.NotFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.path("of"))
 	}
 	return reply{status: api.removed}, nil
 }

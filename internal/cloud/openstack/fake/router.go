@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -15,14 +16,14 @@ import (
 const maxRoutes = 30
 
 type routerInput struct {
-	Name                  opt[string]       `json:"name"`
-	Description           opt[string]       `json:"description"`
-	AdminStateUp          opt[bool]         `json:"admin_state_up"`
-	Gateway               opt[gatewayInput] `json:"external_gateway_info"`
-	Routes                opt[[]HostRoute]  `json:"routes"`
-	AvailabilityZoneHints opt[[]string]     `json:"availability_zone_hints"`
-	Distributed           opt[bool]         `json:"distributed"`
-	HA                    opt[bool]         `json:"ha"`
+	Name                  core.Opt[string]       `json:"name"`
+	Description           core.Opt[string]       `json:"description"`
+	AdminStateUp          core.Opt[bool]         `json:"admin_state_up"`
+	Gateway               core.Opt[gatewayInput] `json:"external_gateway_info"`
+	Routes                core.Opt[[]HostRoute]  `json:"routes"`
+	AvailabilityZoneHints core.Opt[[]string]     `json:"availability_zone_hints"`
+	Distributed           core.Opt[bool]         `json:"distributed"`
+	HA                    core.Opt[bool]         `json:"ha"`
 }
 
 func (c *Cloud) routerCollection() *collection[Router] {
@@ -47,7 +48,7 @@ func routerUpdateIgnoresIfMatch(raw json.RawMessage) bool {
 }
 
 func routerNotFound(id string) *wire.Error {
-	return notFound("RouterNotFound", "Router %s could not be found", id)
+	return core.NotFound("RouterNotFound", "Router %s could not be found", id)
 }
 
 func (c *Cloud) createRouter(q *request, projectID string, raw json.RawMessage) (*Router, error) {
@@ -55,23 +56,23 @@ func (c *Cloud) createRouter(q *request, projectID string, raw json.RawMessage) 
 	if err := decodeNeutron[Router](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if in.Routes.set {
-		return nil, badRequest("HTTPBadRequest", "Attribute 'routes' not allowed in POST")
+	if in.Routes.Set {
+		return nil, core.BadRequest("HTTPBadRequest", "Attribute 'routes' not allowed in POST")
 	}
-	if !q.admin() && (in.Distributed.set || in.HA.set) {
+	if !q.admin() && (in.Distributed.Set || in.HA.Set) {
 		return nil, denied("create", "router", "distributed")
 	}
-	if err := c.checkZones(in.AvailabilityZoneHints.v); err != nil {
+	if err := c.checkZones(in.AvailabilityZoneHints.Value); err != nil {
 		return nil, err
 	}
 	r := &Router{
 		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, Routes: []HostRoute{},
-		AvailabilityZoneHints: append([]string{}, in.AvailabilityZoneHints.v...),
+		AvailabilityZoneHints: append([]string{}, in.AvailabilityZoneHints.Value...),
 	}
 	if err := c.applyRouter(q, r, &in); err != nil {
 		return nil, err
 	}
-	return c.neutron.routers.add(r), nil
+	return c.neutron.routers.Add(r), nil
 }
 
 func (c *Cloud) updateRouter(q *request, r *Router, raw json.RawMessage) error {
@@ -79,11 +80,11 @@ func (c *Cloud) updateRouter(q *request, r *Router, raw json.RawMessage) error {
 	if err := decodeNeutron[Router](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
-	if in.AvailabilityZoneHints.set {
-		return badRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
+	if in.AvailabilityZoneHints.Set {
+		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
 	}
-	if in.Routes.set {
-		if err := c.checkRoutes(r, in.Routes.v); err != nil {
+	if in.Routes.Set {
+		if err := c.checkRoutes(r, in.Routes.Value); err != nil {
 			return err
 		}
 	}
@@ -91,28 +92,28 @@ func (c *Cloud) updateRouter(q *request, r *Router, raw json.RawMessage) error {
 }
 
 func (c *Cloud) applyRouter(q *request, r *Router, in *routerInput) error {
-	if in.Gateway.set {
+	if in.Gateway.Set {
 		if err := c.setGateway(q, r, in.Gateway); err != nil {
 			return err
 		}
 	}
-	in.Name.into(&r.Name)
-	in.Description.into(&r.Description)
-	in.AdminStateUp.into(&r.AdminStateUp)
-	if in.Routes.set {
-		r.Routes = append([]HostRoute{}, in.Routes.v...)
+	in.Name.Into(&r.Name)
+	in.Description.Into(&r.Description)
+	in.AdminStateUp.Into(&r.AdminStateUp)
+	if in.Routes.Set {
+		r.Routes = append([]HostRoute{}, in.Routes.Value...)
 	}
 	return nil
 }
 
 // interfaces are the ports by which a router is connected to internal subnets.
 func (c *Cloud) interfaces(routerID string) []*Port {
-	return c.neutron.ports.where(func(p *Port) bool { return p.DeviceID == routerID && isRouterInterface(p.DeviceOwner) })
+	return c.neutron.ports.Where(func(p *Port) bool { return p.DeviceID == routerID && isRouterInterface(p.DeviceOwner) })
 }
 
 // gatewayPort is the port by which a router is connected to its external network, or nil.
 func (c *Cloud) gatewayPort(routerID string) *Port {
-	return c.neutron.ports.first(func(p *Port) bool { return p.DeviceID == routerID && p.DeviceOwner == ownerGateway })
+	return c.neutron.ports.First(func(p *Port) bool { return p.DeviceID == routerID && p.DeviceOwner == ownerGateway })
 }
 
 // checkRoutes wants every next hop to be a neighbour of the router.
@@ -123,7 +124,7 @@ func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
 		}
 	}
 	if len(routes) > maxRoutes {
-		return badRequest("RoutesExhausted", "Unable to complete operation for %s. The number of routes exceeds the maximum %d.", r.ID, maxRoutes)
+		return core.BadRequest("RoutesExhausted", "Unable to complete operation for %s. The number of routes exceeds the maximum %d.", r.ID, maxRoutes)
 	}
 	reach := c.interfaces(r.ID)
 	if gateway := c.gatewayPort(r.ID); gateway != nil {
@@ -134,13 +135,13 @@ func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
 		for _, p := range reach {
 			for _, ip := range p.FixedIPs {
 				if addrOf(ip.IPAddress) == hop {
-					return badRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is used by router", route.shown())
+					return core.BadRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is used by router", route.shown())
 				}
-				connected = connected || prefixOf(c.neutron.subnets.get(ip.SubnetID)).Contains(hop)
+				connected = connected || prefixOf(c.neutron.subnets.Get(ip.SubnetID)).Contains(hop)
 			}
 		}
 		if !connected {
-			return badRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is not connected with router", route.shown())
+			return core.BadRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is not connected with router", route.shown())
 		}
 	}
 	return nil
@@ -173,7 +174,7 @@ func (c *Cloud) deleteRouter(_ *request, r *Router) error {
 		for i, p := range attached {
 			ids[i] = p.ID
 		}
-		return conflict("RouterInUse", "Router %s has ports still attached: %s", r.ID, strings.Join(ids, ", "))
+		return core.Conflict("RouterInUse", "Router %s has ports still attached: %s", r.ID, strings.Join(ids, ", "))
 	}
 	if err := c.checkGatewayUnused(r); err != nil {
 		return err
@@ -186,5 +187,5 @@ func (c *Cloud) dropRouter(r *Router) {
 	if p := c.gatewayPort(r.ID); p != nil {
 		c.dropPort(p)
 	}
-	c.neutron.routers.remove(r.ID)
+	c.neutron.routers.Remove(r.ID)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 func (c *Cloud) registerRouterActions(e endpoint) {
@@ -21,12 +23,12 @@ func (c *Cloud) registerRouterActions(e endpoint) {
 	action("remove_router_interface", c.removeInterface)
 	action("add_extraroutes", func(q *request, r *Router) (reply, error) {
 		return c.changeRoutes(q, r, func(have, sent []HostRoute) []HostRoute {
-			return with(have, without(sent, func(s HostRoute) bool { return slices.Contains(have, s) })...)
+			return core.With(have, core.Without(sent, func(s HostRoute) bool { return slices.Contains(have, s) })...)
 		})
 	})
 	action("remove_extraroutes", func(q *request, r *Router) (reply, error) {
 		return c.changeRoutes(q, r, func(have, sent []HostRoute) []HostRoute {
-			return without(have, func(h HostRoute) bool { return slices.Contains(sent, h) })
+			return core.Without(have, func(h HostRoute) bool { return slices.Contains(sent, h) })
 		})
 	})
 }
@@ -39,7 +41,7 @@ func (c *Cloud) changeRoutes(q *request, r *Router, change func(have, sent []Hos
 		} `json:"router"`
 	}
 	if json.Unmarshal(q.body, &in) != nil {
-		return reply{}, badRequest("HTTPBadRequest", "Unable to find 'router' in request body")
+		return reply{}, core.BadRequest("HTTPBadRequest", "Unable to find 'router' in request body")
 	}
 	routes := change(r.Routes, in.Router.Routes)
 	if err := c.checkRoutes(r, routes); err != nil {
@@ -51,23 +53,23 @@ func (c *Cloud) changeRoutes(q *request, r *Router, change func(have, sent []Hos
 }
 
 type interfaceInput struct {
-	SubnetID opt[string] `json:"subnet_id"`
-	PortID   opt[string] `json:"port_id"`
+	SubnetID core.Opt[string] `json:"subnet_id"`
+	PortID   core.Opt[string] `json:"port_id"`
 }
 
 func badRouter(format string, args ...any) error {
-	return badRequest("BadRequest", "Bad router request: "+format+".", args...)
+	return core.BadRequest("BadRequest", "Bad router request: "+format+".", args...)
 }
 
 // interfaceIn reads by what an interface is meant: a subnet, a port, or (to remove it) both.
 func interfaceIn(q *request) (interfaceInput, error) {
 	var in interfaceInput
-	if json.Unmarshal(q.body, &in) != nil || !in.SubnetID.set && !in.PortID.set {
+	if json.Unmarshal(q.body, &in) != nil || !in.SubnetID.Set && !in.PortID.Set {
 		return in, badRouter("Either subnet_id or port_id must be specified")
 	}
-	for _, id := range []opt[string]{in.PortID, in.SubnetID} {
-		if id.set && !isUUID(id.v) {
-			return in, badRouter("'%s' is not a valid UUID", id.v)
+	for _, id := range []core.Opt[string]{in.PortID, in.SubnetID} {
+		if id.Set && !isUUID(id.Value) {
+			return in, badRouter("'%s' is not a valid UUID", id.Value)
 		}
 	}
 	return in, nil
@@ -78,11 +80,11 @@ func (c *Cloud) addInterface(q *request, r *Router) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if in.SubnetID.set && in.PortID.set {
+	if in.SubnetID.Set && in.PortID.Set {
 		return reply{}, badRouter("Cannot specify both subnet-id and port-id")
 	}
 	connect := c.connectSubnet
-	if in.PortID.set {
+	if in.PortID.Set {
 		connect = c.connectPort
 	}
 	p, subnetIDs, err := connect(q, r, in)
@@ -102,11 +104,11 @@ func interfaceReply(r *Router, p *Port, subnetIDs []string) (reply, error) {
 
 // connectSubnet gives the router a port with the subnet's gateway address. IPv6 subnets of one network share a port.
 func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
-	s := c.neutron.subnets.get(in.SubnetID.v)
+	s := c.neutron.subnets.Get(in.SubnetID.Value)
 	if s == nil || !c.maySeeSubnet(q.identity, s) {
-		return nil, nil, subnetNotFound(in.SubnetID.v)
+		return nil, nil, subnetNotFound(in.SubnetID.Value)
 	}
-	n := c.neutron.networks.get(s.NetworkID)
+	n := c.neutron.networks.Get(s.NetworkID)
 	if s.GatewayIP == "" {
 		return nil, nil, badRouter("Subnet for router interface must have a gateway IP")
 	}
@@ -122,7 +124,7 @@ func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, 
 			if err := c.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
 				return nil, nil, err
 			}
-			p.FixedIPs = with(p.FixedIPs, gateway)
+			p.FixedIPs = core.With(p.FixedIPs, gateway)
 			c.touch(p.standard())
 			return p, []string{s.ID}, nil
 		}
@@ -132,7 +134,7 @@ func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, 
 		return nil, nil, err
 	}
 	p.FixedIPs = []FixedIP{gateway}
-	c.neutron.ports.add(p)
+	c.neutron.ports.Add(p)
 	c.activateInterface(p)
 	return p, []string{s.ID}, nil
 }
@@ -158,19 +160,19 @@ func (c *Cloud) activateInterface(p *Port) {
 
 // connectPort makes an existing port the router's. It keeps its security groups.
 func (c *Cloud) connectPort(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
-	p := c.neutron.ports.get(in.PortID.v)
+	p := c.neutron.ports.Get(in.PortID.Value)
 	if p == nil || !q.owns(p.ProjectID) {
-		return nil, nil, portNotFound(in.PortID.v)
+		return nil, nil, portNotFound(in.PortID.Value)
 	}
 	if p.DeviceID != "" {
-		return nil, nil, conflict("PortInUse", "Unable to complete operation on port %s for network %s. Port already has an attached device %s.", p.ID, p.NetworkID, p.DeviceID)
+		return nil, nil, core.Conflict("PortInUse", "Unable to complete operation on port %s for network %s. Port already has an attached device %s.", p.ID, p.NetworkID, p.DeviceID)
 	}
 	if len(p.FixedIPs) == 0 {
 		return nil, nil, badRouter("Router port must have at least one fixed IP")
 	}
 	var subnetIDs []string
 	for _, ip := range p.FixedIPs {
-		if err := c.checkOverlap(r, c.neutron.subnets.get(ip.SubnetID)); err != nil {
+		if err := c.checkOverlap(r, c.neutron.subnets.Get(ip.SubnetID)); err != nil {
 			return nil, nil, err
 		}
 		subnetIDs = append(subnetIDs, ip.SubnetID)
@@ -193,10 +195,10 @@ func (c *Cloud) checkOverlap(r *Router, s *Subnet) error {
 		}
 	}
 	if r.Gateway != nil {
-		near = append(near, c.neutron.networks.get(r.Gateway.NetworkID).Subnets...)
+		near = append(near, c.neutron.networks.Get(r.Gateway.NetworkID).Subnets...)
 	}
 	for _, id := range near {
-		if other := c.neutron.subnets.get(id); prefixOf(other).Overlaps(prefixOf(s)) {
+		if other := c.neutron.subnets.Get(id); prefixOf(other).Overlaps(prefixOf(s)) {
 			return badRouter("Cidr %s of subnet %s overlaps with cidr %s of subnet %s", s.CIDR, s.ID, other.CIDR, other.ID)
 		}
 	}
@@ -217,10 +219,10 @@ func (c *Cloud) removeInterface(q *request, r *Router) (reply, error) {
 			return reply{}, err
 		}
 	}
-	gone := without(p.FixedIPs, func(ip FixedIP) bool { return !slices.Contains(subnetIDs, ip.SubnetID) })
+	gone := core.Without(p.FixedIPs, func(ip FixedIP) bool { return !slices.Contains(subnetIDs, ip.SubnetID) })
 	if len(gone) < len(p.FixedIPs) {
 		c.release(gone)
-		p.FixedIPs = without(p.FixedIPs, func(ip FixedIP) bool { return slices.Contains(gone, ip) })
+		p.FixedIPs = core.Without(p.FixedIPs, func(ip FixedIP) bool { return slices.Contains(gone, ip) })
 		c.touch(p.standard())
 	} else {
 		c.dropPort(p)
@@ -231,13 +233,13 @@ func (c *Cloud) removeInterface(q *request, r *Router) (reply, error) {
 
 // findInterface returns a port of a router and those of its subnets that are meant.
 func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
-	if in.PortID.set {
+	if in.PortID.Set {
 		for _, p := range c.interfaces(r.ID) {
-			if p.ID != in.PortID.v {
+			if p.ID != in.PortID.Value {
 				continue
 			}
-			if in.SubnetID.set && !portIn(p, in.SubnetID.v) {
-				return nil, nil, badRequest("SubnetMismatchForPort", "Subnet on port %s does not match the requested subnet %s.", p.ID, in.SubnetID.v)
+			if in.SubnetID.Set && !portIn(p, in.SubnetID.Value) {
+				return nil, nil, core.BadRequest("SubnetMismatchForPort", "Subnet on port %s does not match the requested subnet %s.", p.ID, in.SubnetID.Value)
 			}
 			var subnetIDs []string
 			for _, ip := range p.FixedIPs {
@@ -245,31 +247,31 @@ func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, 
 			}
 			return p, subnetIDs, nil
 		}
-		return nil, nil, notFound("RouterInterfaceNotFound", "Router %s does not have an interface with id %s", r.ID, in.PortID.v)
+		return nil, nil, core.NotFound("RouterInterfaceNotFound", "Router %s does not have an interface with id %s", r.ID, in.PortID.Value)
 	}
-	if s := c.neutron.subnets.get(in.SubnetID.v); s == nil || !c.maySeeSubnet(q.identity, s) {
-		return nil, nil, subnetNotFound(in.SubnetID.v)
+	if s := c.neutron.subnets.Get(in.SubnetID.Value); s == nil || !c.maySeeSubnet(q.identity, s) {
+		return nil, nil, subnetNotFound(in.SubnetID.Value)
 	}
 	for _, p := range c.interfaces(r.ID) {
-		if portIn(p, in.SubnetID.v) {
-			return p, []string{in.SubnetID.v}, nil
+		if portIn(p, in.SubnetID.Value) {
+			return p, []string{in.SubnetID.Value}, nil
 		}
 	}
-	return nil, nil, notFound("RouterInterfaceNotFoundForSubnet", "Router %s has no interface on subnet %s", r.ID, in.SubnetID.v)
+	return nil, nil, core.NotFound("RouterInterfaceNotFoundForSubnet", "Router %s has no interface on subnet %s", r.ID, in.SubnetID.Value)
 }
 
 // checkInterfaceUnused refuses while floating IPs or extra routes go through the subnet.
 func (c *Cloud) checkInterfaceUnused(r *Router, p *Port, subnetID string) error {
-	s := c.neutron.subnets.get(subnetID)
-	for _, f := range c.neutron.fips.rows {
-		target := c.neutron.ports.get(string(f.PortID))
+	s := c.neutron.subnets.Get(subnetID)
+	for _, f := range c.neutron.fips.Rows {
+		target := c.neutron.ports.Get(string(f.PortID))
 		if string(f.RouterID) == r.ID && target != nil && portIn(target, subnetID) {
-			return conflict("RouterInterfaceInUseByFloatingIP", "Router interface for subnet %s on router %s cannot be deleted, as it is required by one or more floating IPs.", subnetID, r.ID)
+			return core.Conflict("RouterInterfaceInUseByFloatingIP", "Router interface for subnet %s on router %s cannot be deleted, as it is required by one or more floating IPs.", subnetID, r.ID)
 		}
 	}
 	for _, route := range r.Routes {
 		if hop, err := netip.ParseAddr(route.NextHop); err == nil && prefixOf(s).Contains(hop) && portIn(p, subnetID) {
-			return conflict("RouterInterfaceInUseByRoute", "Router interface for subnet %s on router %s cannot be deleted, as it is required by one or more routes.", subnetID, r.ID)
+			return core.Conflict("RouterInterfaceInUseByRoute", "Router interface for subnet %s on router %s cannot be deleted, as it is required by one or more routes.", subnetID, r.ID)
 		}
 	}
 	return nil

@@ -6,19 +6,21 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 type ruleInput struct {
-	SecurityGroupID      opt[string] `json:"security_group_id"`
-	Direction            opt[string] `json:"direction"`
-	EtherType            opt[string] `json:"ethertype"`
-	Protocol             opt[any]    `json:"protocol"`       // a name or a number
-	PortRangeMin         opt[any]    `json:"port_range_min"` // a number, maybe as a text
-	PortRangeMax         opt[any]    `json:"port_range_max"`
-	RemoteGroupID        opt[string] `json:"remote_group_id"`
-	RemoteAddressGroupID opt[string] `json:"remote_address_group_id"`
-	RemoteIPPrefix       opt[string] `json:"remote_ip_prefix"`
-	Description          opt[string] `json:"description"`
+	SecurityGroupID      core.Opt[string] `json:"security_group_id"`
+	Direction            core.Opt[string] `json:"direction"`
+	EtherType            core.Opt[string] `json:"ethertype"`
+	Protocol             core.Opt[any]    `json:"protocol"`       // a name or a number
+	PortRangeMin         core.Opt[any]    `json:"port_range_min"` // a number, maybe as a text
+	PortRangeMax         core.Opt[any]    `json:"port_range_max"`
+	RemoteGroupID        core.Opt[string] `json:"remote_group_id"`
+	RemoteAddressGroupID core.Opt[string] `json:"remote_address_group_id"`
+	RemoteIPPrefix       core.Opt[string] `json:"remote_ip_prefix"`
+	Description          core.Opt[string] `json:"description"`
 }
 
 // registerSecurityGroupRules serves the rules, which live inside their groups.
@@ -32,7 +34,7 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 			return reply{}, invalid("['%s'] is invalid attribute for filtering", strings.Join(unknown, "', '"))
 		}
 		var rows []*SecurityGroupRule
-		for _, g := range c.neutron.groups.rows {
+		for _, g := range c.neutron.groups.Rows {
 			for i := range g.Rules {
 				if q.owns(g.ProjectID) && k.filters.match(reflect.ValueOf(g.Rules[i]), q.values) {
 					rows = append(rows, &g.Rules[i])
@@ -44,7 +46,7 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 		if err != nil {
 			return reply{}, err
 		}
-		return listReply("security_group_rules", copies(part.rows), part.links, q)
+		return listReply("security_group_rules", core.Copies(part.rows), part.links, q)
 	})
 	c.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
 		_, r, err := c.findRule(q)
@@ -58,7 +60,7 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 		if err != nil {
 			return reply{}, err
 		}
-		g.Rules = without(g.Rules, func(o SecurityGroupRule) bool { return o.ID == r.ID })
+		g.Rules = core.Without(g.Rules, func(o SecurityGroupRule) bool { return o.ID == r.ID })
 		delete(c.neutron.groupOfRule, r.ID)
 		c.touch(g.standard())
 		return noContent()
@@ -68,12 +70,12 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 
 func (c *Cloud) findRule(q *request) (*SecurityGroup, SecurityGroupRule, error) {
 	id := q.path("id")
-	g := c.neutron.groups.get(c.neutron.groupOfRule[id])
+	g := c.neutron.groups.Get(c.neutron.groupOfRule[id])
 	if g == nil {
-		return nil, SecurityGroupRule{}, notFound("SecurityGroupRuleNotFound", "Security group rule %s does not exist", id)
+		return nil, SecurityGroupRule{}, core.NotFound("SecurityGroupRuleNotFound", "Security group rule %s does not exist", id)
 	}
 	if !q.owns(g.ProjectID) {
-		return nil, SecurityGroupRule{}, notFound("HTTPNotFound", "The resource could not be found.")
+		return nil, SecurityGroupRule{}, core.NotFound("HTTPNotFound", "The resource could not be found.")
 	}
 	at := slices.IndexFunc(g.Rules, func(r SecurityGroupRule) bool { return r.ID == id })
 	return g, g.Rules[at], nil
@@ -92,7 +94,7 @@ func (c *Cloud) createRules(q *request) (reply, error) {
 			return reply{}, err
 		}
 		if len(rules) > 0 && rules[0].SecurityGroupID != r.SecurityGroupID {
-			return reply{}, badRequest("SecurityGroupNotSingleGroupRules", "Only allowed to update rules for one security profile at a time")
+			return reply{}, core.BadRequest("SecurityGroupNotSingleGroupRules", "Only allowed to update rules for one security profile at a time")
 		}
 		rules = append(rules, r)
 	}
@@ -101,7 +103,7 @@ func (c *Cloud) createRules(q *request) (reply, error) {
 			return reply{}, err
 		}
 	}
-	group := c.neutron.groups.get(rules[0].SecurityGroupID)
+	group := c.neutron.groups.Get(rules[0].SecurityGroupID)
 	if err := checkNew(group, rules); err != nil {
 		return reply{}, err
 	}
@@ -115,20 +117,20 @@ func (c *Cloud) createRules(q *request) (reply, error) {
 	if isOne {
 		return created(map[string]any{"security_group_rule": *rules[0]})
 	}
-	return created(map[string]any{"security_group_rules": copies(rules)})
+	return created(map[string]any{"security_group_rules": core.Copies(rules)})
 }
 
 // rulesIn returns the rules in a request body, and whether it is about one alone.
 func rulesIn(body []byte) (raws []json.RawMessage, isOne bool, err error) {
-	if one, isOne := unwrap(body, "security_group_rule"); isOne {
+	if one, isOne := core.Unwrap(body, "security_group_rule"); isOne {
 		return []json.RawMessage{one}, true, nil
 	}
-	many, isMany := unwrap(body, "security_group_rules")
+	many, isMany := core.Unwrap(body, "security_group_rules")
 	if !isMany || json.Unmarshal(many, &raws) != nil {
-		return nil, false, badRequest("HTTPBadRequest", "Unable to find 'security_group_rule' in request body")
+		return nil, false, core.BadRequest("HTTPBadRequest", "Unable to find 'security_group_rule' in request body")
 	}
 	if len(raws) == 0 {
-		return nil, false, badRequest("HTTPBadRequest", "Resources required")
+		return nil, false, core.BadRequest("HTTPBadRequest", "Resources required")
 	}
 	return raws, false, nil
 }
@@ -143,18 +145,18 @@ func (c *Cloud) readRule(q *request, raw json.RawMessage) (*SecurityGroupRule, e
 	if err := decodeNeutron[SecurityGroupRule](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if !in.SecurityGroupID.given() {
+	if !in.SecurityGroupID.Given() {
 		return nil, required("security_group_id")
 	}
-	if !in.Direction.given() {
+	if !in.Direction.Given() {
 		return nil, required("direction")
 	}
-	if in.Direction.v != "ingress" && in.Direction.v != "egress" {
-		return nil, badRequest("HTTPBadRequest", "Invalid input for direction. Reason: %s is not in valid_values.", in.Direction.v)
+	if in.Direction.Value != "ingress" && in.Direction.Value != "egress" {
+		return nil, core.BadRequest("HTTPBadRequest", "Invalid input for direction. Reason: %s is not in valid_values.", in.Direction.Value)
 	}
 	r := &SecurityGroupRule{
-		Standard: c.newStandard(projectID, ""), Description: RuleText(in.Description.v), SecurityGroupID: in.SecurityGroupID.v, Direction: in.Direction.v,
-		RemoteGroupID: Null(in.RemoteGroupID.v), RemoteAddressGroupID: Null(in.RemoteAddressGroupID.v),
+		Standard: c.newStandard(projectID, ""), Description: RuleText(in.Description.Value), SecurityGroupID: in.SecurityGroupID.Value, Direction: in.Direction.Value,
+		RemoteGroupID: core.Null(in.RemoteGroupID.Value), RemoteAddressGroupID: core.Null(in.RemoteAddressGroupID.Value),
 	}
 	return r, in.convert(r)
 }
@@ -171,10 +173,10 @@ func (in *ruleInput) convert(r *SecurityGroupRule) error {
 	if r.PortRangeMax, err = portOf(in.PortRangeMax); err != nil {
 		return err
 	}
-	if r.EtherType, err = etherType(in.EtherType.or("IPv4")); err != nil {
+	if r.EtherType, err = etherType(in.EtherType.Or("IPv4")); err != nil {
 		return err
 	}
-	r.RemoteIPPrefix, r.NormalizedCIDR, err = prefixesIn(in.RemoteIPPrefix.v)
+	r.RemoteIPPrefix, r.NormalizedCIDR, err = prefixesIn(in.RemoteIPPrefix.Value)
 	return err
 }
 
@@ -186,10 +188,10 @@ func (c *Cloud) checkRule(q *request, r *SecurityGroupRule) error {
 			return err
 		}
 	}
-	if remote := c.neutron.groups.get(string(r.RemoteGroupID)); r.RemoteGroupID != "" && (remote == nil || !q.owns(remote.ProjectID) && !remote.Shared) {
+	if remote := c.neutron.groups.Get(string(r.RemoteGroupID)); r.RemoteGroupID != "" && (remote == nil || !q.owns(remote.ProjectID) && !remote.Shared) {
 		return groupNotFound(string(r.RemoteGroupID))
 	}
-	if g := c.neutron.groups.get(r.SecurityGroupID); g == nil || !q.owns(g.ProjectID) {
+	if g := c.neutron.groups.Get(r.SecurityGroupID); g == nil || !q.owns(g.ProjectID) {
 		return groupNotFound(r.SecurityGroupID)
 	}
 	return nil
@@ -199,12 +201,12 @@ func (c *Cloud) checkRule(q *request, r *SecurityGroupRule) error {
 func checkNew(g *SecurityGroup, rules []*SecurityGroupRule) error {
 	for i, r := range rules {
 		if slices.ContainsFunc(rules[:i], func(o *SecurityGroupRule) bool { return sameRule(o, r) }) {
-			return conflict("DuplicateSecurityGroupRuleInPost", "Duplicate Security Group Rule in POST.")
+			return core.Conflict("DuplicateSecurityGroupRuleInPost", "Duplicate Security Group Rule in POST.")
 		}
 	}
 	for _, have := range g.Rules {
 		if slices.ContainsFunc(rules, func(r *SecurityGroupRule) bool { return sameRule(&have, r) }) {
-			return conflict("SecurityGroupRuleExists", "Security group rule already exists. Rule id is %s.", have.ID)
+			return core.Conflict("SecurityGroupRuleExists", "Security group rule already exists. Rule id is %s.", have.ID)
 		}
 	}
 	return nil
@@ -213,7 +215,7 @@ func checkNew(g *SecurityGroup, rules []*SecurityGroupRule) error {
 // sameRule reports whether two rules of a group are the same to Neutron. Their descriptions do not matter, and a prefix that
 // covers everything is the same as none; but a prefix with bits below its mask is not the same as one without.
 func sameRule(a, b *SecurityGroupRule) bool {
-	remote := func(r *SecurityGroupRule) Null {
+	remote := func(r *SecurityGroupRule) core.Null {
 		if r.RemoteIPPrefix == "0.0.0.0/0" || r.RemoteIPPrefix == "::/0" {
 			return ""
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // RulePort is a port of a security group rule, or the type or the code of ICMP, or AnyPort.
@@ -38,14 +40,14 @@ func (t RuleText) MarshalJSON() ([]byte, error) {
 }
 
 // portOf takes a number or a text that is one.
-func portOf(in opt[any]) (RulePort, error) {
-	if !in.given() {
+func portOf(in core.Opt[any]) (RulePort, error) {
+	if !in.Given() {
 		return AnyPort, nil
 	}
-	text := fmt.Sprint(in.v)
+	text := fmt.Sprint(in.Value)
 	number, err := strconv.Atoi(text)
 	if err != nil || number < 0 || number > 65535 {
-		return AnyPort, badRequest("SecurityGroupInvalidPortValue", "Invalid value for port %s", text)
+		return AnyPort, core.BadRequest("SecurityGroupInvalidPortValue", "Invalid value for port %s", text)
 	}
 	return RulePort(number), nil
 }
@@ -67,17 +69,17 @@ func protocolNumbers() map[string]int {
 }
 
 // protocolOf takes a name in any case or a number, and null for any.
-func protocolOf(in opt[any]) (Null, error) {
-	if !in.given() {
+func protocolOf(in core.Opt[any]) (core.Null, error) {
+	if !in.Given() {
 		return "", nil
 	}
-	sent := fmt.Sprint(in.v)
+	sent := fmt.Sprint(in.Value)
 	text := strings.ToLower(sent)
 	number, err := strconv.Atoi(text)
 	if slices.Contains(protocols(), text) || err == nil && number >= 0 && number <= 255 {
-		return Null(text), nil
+		return core.Null(text), nil
 	}
-	return "", badRequest("SecurityGroupRuleInvalidProtocol", "Security group rule protocol %s not supported. Only protocol values [None, '%s'] "+
+	return "", core.BadRequest("SecurityGroupRuleInvalidProtocol", "Security group rule protocol %s not supported. Only protocol values [None, '%s'] "+
 		"and integer representations [0 to 255] are supported.", sent, strings.Join(protocols(), "', '"))
 }
 
@@ -88,11 +90,11 @@ func etherType(sent string) (string, error) {
 			return known, nil
 		}
 	}
-	return "", badRequest("SecurityGroupRuleInvalidEtherType", "Security group rule for ethertype '%s' not supported. Allowed values are ['IPv4', 'IPv6'].", sent)
+	return "", core.BadRequest("SecurityGroupRuleInvalidEtherType", "Security group rule for ethertype '%s' not supported. Allowed values are ['IPv4', 'IPv6'].", sent)
 }
 
 // prefixesIn returns a range as it was sent, with the mask that a lone address lacks, and the same without bits below the mask.
-func prefixesIn(sent string) (asSent, masked Null, err error) {
+func prefixesIn(sent string) (asSent, masked core.Null, err error) {
 	if sent == "" {
 		return "", "", nil
 	}
@@ -100,11 +102,11 @@ func prefixesIn(sent string) (asSent, masked Null, err error) {
 	if err != nil {
 		address, err := netip.ParseAddr(sent)
 		if err != nil {
-			return "", "", badRequest("InvalidCIDR", "Invalid CIDR %s given as IP prefix.", sent)
+			return "", "", core.BadRequest("InvalidCIDR", "Invalid CIDR %s given as IP prefix.", sent)
 		}
 		prefix = netip.PrefixFrom(address, address.BitLen())
 	}
-	return Null(prefix.String()), Null(prefix.Masked().String()), nil
+	return core.Null(prefix.String()), core.Null(prefix.Masked().String()), nil
 }
 
 // canonical gives ICMP its name in IPv6, and makes all ports any port.
@@ -142,32 +144,32 @@ func checkPorts(r *SecurityGroupRule) error {
 	}
 	switch number := r.protocolNumber(); number {
 	case -1:
-		return badRequest("SecurityGroupProtocolRequiredWithPorts", "Must also specify protocol if port range is given.")
+		return core.BadRequest("SecurityGroupProtocolRequiredWithPorts", "Must also specify protocol if port range is given.")
 	case 1, 58:
 		return checkICMP(low, high)
 	case 6, 17, 33, 132, 136:
 		if low == 0 || high == 0 {
-			return badRequest("SecurityGroupInvalidPortValue", "Invalid value for port 0")
+			return core.BadRequest("SecurityGroupInvalidPortValue", "Invalid value for port 0")
 		}
 		if low == AnyPort || low > high {
-			return badRequest("SecurityGroupInvalidPortRange", "For TCP/UDP protocols, port_range_min must be <= port_range_max")
+			return core.BadRequest("SecurityGroupInvalidPortRange", "For TCP/UDP protocols, port_range_min must be <= port_range_max")
 		}
 		return nil
 	default:
-		return badRequest("SecurityGroupInvalidProtocolForPort", "Ports cannot be specified for protocol %d. "+
+		return core.BadRequest("SecurityGroupInvalidProtocolForPort", "Ports cannot be specified for protocol %d. "+
 			"Ports are only supported for DCCP, SCTP, TCP, UDP, UDPLITE.", number)
 	}
 }
 
 func checkICMP(kind, code RulePort) error {
 	if kind > 255 {
-		return badRequest("SecurityGroupInvalidIcmpValue", "Invalid value for ICMP type (port_range_min) %d. It must be 0 to 255.", kind)
+		return core.BadRequest("SecurityGroupInvalidIcmpValue", "Invalid value for ICMP type (port_range_min) %d. It must be 0 to 255.", kind)
 	}
 	if code > 255 {
-		return badRequest("SecurityGroupInvalidIcmpValue", "Invalid value for ICMP code (port_range_max) %d. It must be 0 to 255.", code)
+		return core.BadRequest("SecurityGroupInvalidIcmpValue", "Invalid value for ICMP code (port_range_max) %d. It must be 0 to 255.", code)
 	}
 	if kind == AnyPort {
-		return badRequest("SecurityGroupMissingIcmpType", "ICMP code (port-range-max) %d is provided but ICMP type (port-range-min) is missing.", code)
+		return core.BadRequest("SecurityGroupMissingIcmpType", "ICMP code (port-range-max) %d is provided but ICMP type (port-range-min) is missing.", code)
 	}
 	return nil
 }
@@ -177,19 +179,19 @@ func checkFamily(r *SecurityGroupRule) error {
 	if r.RemoteIPPrefix != "" {
 		prefix := netip.MustParsePrefix(string(r.RemoteIPPrefix))
 		if prefix.Addr().Is4() != (r.EtherType == "IPv4") {
-			return badRequest("SecurityGroupRuleParameterConflict", "Conflicting value ethertype %s for CIDR %s", r.EtherType, r.RemoteIPPrefix)
+			return core.BadRequest("SecurityGroupRuleParameterConflict", "Conflicting value ethertype %s for CIDR %s", r.EtherType, r.RemoteIPPrefix)
 		}
 	}
 	if r.EtherType == "IPv4" && slices.Contains([]int{41, 43, 44, 58, 59, 60}, r.protocolNumber()) {
-		return badRequest("SecurityGroupEthertypeConflictWithProtocol", "Invalid ethertype IPv4 for protocol %s.", r.Protocol)
+		return core.BadRequest("SecurityGroupEthertypeConflictWithProtocol", "Invalid ethertype IPv4 for protocol %s.", r.Protocol)
 	}
 	return nil
 }
 
 func checkOneRemote(r *SecurityGroupRule) error {
-	given := without([]Null{r.RemoteIPPrefix, r.RemoteGroupID, r.RemoteAddressGroupID}, func(n Null) bool { return n == "" })
+	given := core.Without([]core.Null{r.RemoteIPPrefix, r.RemoteGroupID, r.RemoteAddressGroupID}, func(n core.Null) bool { return n == "" })
 	if len(given) > 1 {
-		return badRequest("SecurityGroupMultipleRemoteEntites", "Only one of remote_ip_prefix or remote_group_id or remote_address_group_id may be provided.")
+		return core.BadRequest("SecurityGroupMultipleRemoteEntites", "Only one of remote_ip_prefix or remote_group_id or remote_address_group_id may be provided.")
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // rule checks a value of a request body that stands under a key, or nowhere in particular, and returns what is wrong with
@@ -19,10 +21,10 @@ type rule func(key string, value any) string
 func validate(body []byte, r rule) error {
 	value, err := decodeOrdered(json.NewDecoder(bytes.NewReader(body)))
 	if err != nil {
-		return badRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
+		return core.BadRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	if wrong := r("", value); wrong != "" {
-		return badRequest("", "%s", wrong)
+		return core.BadRequest("", "%s", wrong)
 	}
 	return nil
 }
@@ -235,7 +237,7 @@ func objectOf(required []string, open bool, properties []property) rule {
 				return violation(key, value, "'%s' is a required property", name)
 			}
 		}
-		extra := without(dict.keys, func(k string) bool { return slices.Contains(known, k) })
+		extra := core.Without(dict.keys, func(k string) bool { return slices.Contains(known, k) })
 		if len(extra) > 0 && !open {
 			return violation(key, value, "Additional properties are not allowed (%s)", unexpected(extra))
 		}

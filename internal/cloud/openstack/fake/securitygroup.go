@@ -7,15 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 const defaultGroup = "default"
 
 type securityGroupInput struct {
-	Name        opt[string] `json:"name"`
-	Description opt[string] `json:"description"`
-	Stateful    opt[bool]   `json:"stateful"`
+	Name        core.Opt[string] `json:"name"`
+	Description core.Opt[string] `json:"description"`
+	Stateful    core.Opt[bool]   `json:"stateful"`
 }
 
 func (c *Cloud) securityGroupCollection() *collection[SecurityGroup] {
@@ -38,19 +39,19 @@ func (c *Cloud) beforeGroups(q *request) {
 }
 
 func groupNotFound(id string) *wire.Error {
-	return notFound("SecurityGroupNotFound", "Security group %s does not exist", id)
+	return core.NotFound("SecurityGroupNotFound", "Security group %s does not exist", id)
 }
 
 // ensureDefaultGroup returns a project's default security group, which Neutron makes when it is first needed.
 func (c *Cloud) ensureDefaultGroup(projectID string) *SecurityGroup {
-	g := c.neutron.groups.first(func(g *SecurityGroup) bool { return g.ProjectID == projectID && g.Name == defaultGroup })
+	g := c.neutron.groups.First(func(g *SecurityGroup) bool { return g.ProjectID == projectID && g.Name == defaultGroup })
 	if g != nil {
 		return g
 	}
 	g = c.newSecurityGroup(projectID, defaultGroup, "Default security group")
 	for _, ether := range []string{"IPv4", "IPv6"} {
 		r := c.newRule(g, "ingress", ether)
-		r.RemoteGroupID = Null(g.ID)
+		r.RemoteGroupID = core.Null(g.ID)
 		c.storeRule(g, r)
 	}
 	return g
@@ -62,7 +63,7 @@ const defaultRuleCount = 2
 // ownRules counts the rules of a project.
 func (c *Cloud) ownRules(projectID string) int {
 	count := 0
-	for _, g := range c.neutron.groups.rows {
+	for _, g := range c.neutron.groups.Rows {
 		if g.ProjectID == projectID {
 			count += len(g.Rules)
 		}
@@ -76,7 +77,7 @@ func (c *Cloud) newSecurityGroup(projectID, name, description string) *SecurityG
 	for _, ether := range []string{"IPv4", "IPv6"} {
 		c.storeRule(g, c.newRule(g, "egress", ether))
 	}
-	return c.neutron.groups.add(g)
+	return c.neutron.groups.Add(g)
 }
 
 // newRule is a rule that lets everything of an IP version through, not yet stored.
@@ -88,7 +89,7 @@ func (c *Cloud) newRule(g *SecurityGroup, direction, ether string) *SecurityGrou
 }
 
 func (c *Cloud) storeRule(g *SecurityGroup, r *SecurityGroupRule) {
-	g.Rules = with(g.Rules, *r)
+	g.Rules = core.With(g.Rules, *r)
 	c.neutron.groupOfRule[r.ID] = g.ID
 }
 
@@ -97,15 +98,15 @@ func (c *Cloud) createSecurityGroup(_ *request, projectID string, raw json.RawMe
 	if err := decodeNeutron[SecurityGroup](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(in.Name.v, defaultGroup) {
+	if strings.EqualFold(in.Name.Value, defaultGroup) {
 		return nil, defaultGroupExists()
 	}
 	c.ensureDefaultGroup(projectID)
 	if err := c.checkQuota(projectID, "security_group_rule", c.ownRules(projectID), defaultRuleCount); err != nil {
 		return nil, err
 	}
-	g := c.newSecurityGroup(projectID, in.Name.v, in.Description.v)
-	g.Stateful = in.Stateful.or(true)
+	g := c.newSecurityGroup(projectID, in.Name.Value, in.Description.Value)
+	g.Stateful = in.Stateful.Or(true)
 	return g, nil
 }
 
@@ -114,32 +115,32 @@ func (c *Cloud) updateSecurityGroup(_ *request, g *SecurityGroup, raw json.RawMe
 	if err := decodeNeutron[SecurityGroup](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
-	if strings.EqualFold(in.Name.v, defaultGroup) {
+	if strings.EqualFold(in.Name.Value, defaultGroup) {
 		return defaultGroupExists()
 	}
-	if in.Stateful.set && in.Stateful.v != g.Stateful && c.inUse(g) {
+	if in.Stateful.Set && in.Stateful.Value != g.Stateful && c.inUse(g) {
 		return groupInUse(g)
 	}
-	if in.Name.set && g.Name == defaultGroup {
-		return conflict("SecurityGroupCannotUpdateDefault", "Updating default security group not allowed.")
+	if in.Name.Set && g.Name == defaultGroup {
+		return core.Conflict("SecurityGroupCannotUpdateDefault", "Updating default security group not allowed.")
 	}
-	in.Name.into(&g.Name)
-	in.Description.into(&g.Description)
-	in.Stateful.into(&g.Stateful)
+	in.Name.Into(&g.Name)
+	in.Description.Into(&g.Description)
+	in.Stateful.Into(&g.Stateful)
 	return nil
 }
 
 func defaultGroupExists() *wire.Error {
-	return conflict("SecurityGroupDefaultAlreadyExists", "Default security group already exists.")
+	return core.Conflict("SecurityGroupDefaultAlreadyExists", "Default security group already exists.")
 }
 
 func groupInUse(g *SecurityGroup) *wire.Error {
-	return conflict("SecurityGroupInUse", "Security Group %s in use.", g.ID)
+	return core.Conflict("SecurityGroupInUse", "Security Group %s in use.", g.ID)
 }
 
 // inUse reports whether a port has the group.
 func (c *Cloud) inUse(g *SecurityGroup) bool {
-	return c.neutron.ports.first(func(p *Port) bool { return slices.Contains(p.SecurityGroups, g.ID) }) != nil
+	return c.neutron.ports.First(func(p *Port) bool { return slices.Contains(p.SecurityGroups, g.ID) }) != nil
 }
 
 func (c *Cloud) deleteSecurityGroup(q *request, g *SecurityGroup) error {
@@ -147,7 +148,7 @@ func (c *Cloud) deleteSecurityGroup(q *request, g *SecurityGroup) error {
 		return groupInUse(g)
 	}
 	if g.Name == defaultGroup && !q.admin() {
-		return conflict("SecurityGroupCannotRemoveDefault", "Insufficient rights for removing default security group.")
+		return core.Conflict("SecurityGroupCannotRemoveDefault", "Insufficient rights for removing default security group.")
 	}
 	c.dropSecurityGroup(g)
 	return nil
@@ -158,8 +159,8 @@ func (c *Cloud) dropSecurityGroup(g *SecurityGroup) {
 	for _, r := range g.Rules {
 		delete(c.neutron.groupOfRule, r.ID)
 	}
-	c.neutron.groups.remove(g.ID)
-	for _, other := range c.neutron.groups.rows {
+	c.neutron.groups.Remove(g.ID)
+	for _, other := range c.neutron.groups.Rows {
 		refers := func(r SecurityGroupRule) bool { return string(r.RemoteGroupID) == g.ID }
 		if !slices.ContainsFunc(other.Rules, refers) {
 			continue
@@ -169,6 +170,6 @@ func (c *Cloud) dropSecurityGroup(g *SecurityGroup) {
 				delete(c.neutron.groupOfRule, r.ID)
 			}
 		}
-		other.Rules = without(other.Rules, refers)
+		other.Rules = core.Without(other.Rules, refers)
 	}
 }

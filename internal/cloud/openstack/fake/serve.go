@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -116,7 +117,7 @@ func (c *Cloud) effect(q *request, h handler, needsToken bool) handlerResult {
 	if e, isError := errors.AsType[*wire.Error](err); isError {
 		return handlerResult{err: e}
 	}
-	return handlerResult{err: fail(http.StatusInternalServerError, "", "%v", err)}
+	return handlerResult{err: core.Fail(http.StatusInternalServerError, "", "%v", err)}
 }
 
 // handlerResult is a reply or an error.
@@ -146,7 +147,7 @@ func (a handlerResult) response(q *request) wire.Response {
 	for k, v := range a.reply.header {
 		out.Header.Set(k, v)
 	}
-	out.Header.Set("X-Openstack-Request-Id", "req-"+newUUID())
+	out.Header.Set("X-Openstack-Request-Id", "req-"+core.NewUUID())
 	return out
 }
 

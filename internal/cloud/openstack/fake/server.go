@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // Server is a Nova server.
@@ -52,15 +54,15 @@ func (c *Cloud) registerServers(e endpoint) {
 }
 
 func (c *Cloud) findServer(q *request) (*Server, error) {
-	s := c.nova.servers.get(q.path("id"))
+	s := c.nova.servers.Get(q.path("id"))
 	if s == nil || !q.owns(s.ProjectID) {
-		return nil, notFound("", "Instance %s could not be found.", q.path("id"))
+		return nil, core.NotFound("", "Instance %s could not be found.", q.path("id"))
 	}
 	return s, nil
 }
 
 func (c *Cloud) serverPorts(serverID string) []*Port {
-	return c.neutron.ports.where(func(p *Port) bool { return p.DeviceID == serverID })
+	return c.neutron.ports.Where(func(p *Port) bool { return p.DeviceID == serverID })
 }
 
 func (c *Cloud) deleteServer(q *request, _ int) (reply, error) {
@@ -90,11 +92,11 @@ func (c *Cloud) destroyServer(s *Server) {
 // dropServer removes a server with the ports and the volumes that are to go with it; the others are free again.
 func (c *Cloud) dropServer(s *Server) {
 	c.detachAll(s)
-	if g := c.nova.groups.get(s.GroupID); g != nil {
-		g.Members = without(g.Members, func(id string) bool { return id == s.ID })
+	if g := c.nova.groups.Get(s.GroupID); g != nil {
+		g.Members = core.Without(g.Members, func(id string) bool { return id == s.ID })
 	}
 	c.dropDisks(s)
-	c.nova.servers.remove(s.ID)
+	c.nova.servers.Remove(s.ID)
 }
 
 // touchServer notes a change.
@@ -113,19 +115,19 @@ func (c *Cloud) updateServer(q *request, micro int) (reply, error) {
 		return reply{}, err
 	}
 	in := struct {
-		Name        *string     `json:"name"`
-		Description opt[string] `json:"description"`
+		Name        *string          `json:"name"`
+		Description core.Opt[string] `json:"description"`
 	}{}
-	if raw, _ := unwrap(q.body, "server"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "server"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	if in.Name != nil {
 		s.Name = *in.Name
 	}
-	if in.Description.set {
+	if in.Description.Set {
 		s.Description = nil
-		if !in.Description.null {
-			s.Description = &in.Description.v
+		if !in.Description.Null {
+			s.Description = &in.Description.Value
 		}
 	}
 	c.touchServer(s)
@@ -143,7 +145,7 @@ func (c *Cloud) hostIn(i int) (host, zone string) {
 
 // hostOf picks a host for a new server of a group in a zone, or none: hard affinities may leave no choice.
 func (c *Cloud) hostOf(g *ServerGroup, wanted string) (host, zone string, found bool) {
-	start := len(c.nova.servers.rows)
+	start := len(c.nova.servers.Rows)
 	for i := range c.config.hosts {
 		host, zone := c.hostIn((start + i) % c.config.hosts)
 		if (wanted == "" || zone == wanted) && c.allowsHost(g, host) {
@@ -160,7 +162,7 @@ func (c *Cloud) allowsHost(g *ServerGroup, host string) bool {
 	}
 	here, placed := 0, 0
 	for _, id := range g.Members {
-		s := c.nova.servers.get(id)
+		s := c.nova.servers.Get(id)
 		if s == nil || s.Host == "" {
 			continue
 		}

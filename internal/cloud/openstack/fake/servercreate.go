@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // The message with which Nova's scheduler gives up.
@@ -37,8 +39,8 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 		return reply{}, err
 	}
 	var in serverInput
-	if raw, _ := unwrap(q.body, "server"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "server"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	group, err := c.checkServer(q, &in)
 	if err != nil {
@@ -57,10 +59,10 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 	if s.buildFault != "" {
 		s.AvailabilityZone = in.AvailabilityZone // that of the host is forgotten with the host
 	}
-	c.nova.servers.add(s)
+	c.nova.servers.Add(s)
 	if group != nil {
 		s.GroupID = group.ID
-		group.Members = with(group.Members, s.ID)
+		group.Members = core.With(group.Members, s.ID)
 	}
 	c.beginTransition(ServerBuild, s.ID, func(failed bool) { c.finishBuild(s, host, placed && !failed) })
 	groups := in.SecurityGroups
@@ -68,17 +70,17 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 		groups = []serverGroupName{{"default"}}
 	}
 	return accepted(map[string]any{"server": map[string]any{
-		"id": s.ID, "links": q.novaLinks("servers", s.ID), "OS-DCF:diskConfig": "MANUAL", "adminPass": newHexID()[:12], "security_groups": groups,
+		"id": s.ID, "links": q.novaLinks("servers", s.ID), "OS-DCF:diskConfig": "MANUAL", "adminPass": core.NewHexID()[:12], "security_groups": groups,
 	}})
 }
 
 func (c *Cloud) newServer(q *request, in *serverInput, micro int) *Server {
 	now := timestamp(c.now())
 	s := &Server{
-		ID: newUUID(), Name: in.Name, Description: in.Description, ProjectID: q.projectID, UserID: q.userID, Status: "BUILD", TaskState: "scheduling",
+		ID: core.NewUUID(), Name: in.Name, Description: in.Description, ProjectID: q.projectID, UserID: q.userID, Status: "BUILD", TaskState: "scheduling",
 		FlavorID: in.FlavorRef, ImageID: in.ImageRef, KeyName: in.KeyName, Metadata: in.Metadata, UserData: in.UserData,
 		ConfigDrive: slices.Contains([]string{"true", "1", "on", "yes"}, strings.ToLower(fmt.Sprint(in.ConfigDrive))),
-		Tags:        with([]string{}, in.Tags...), CreatedAt: now, UpdatedAt: now, SecurityGroups: []string{}, CreatedPorts: []string{}, Disks: []Disk{},
+		Tags:        core.With([]string{}, in.Tags...), CreatedAt: now, UpdatedAt: now, SecurityGroups: []string{}, CreatedPorts: []string{}, Disks: []Disk{},
 	}
 	if s.Metadata == nil {
 		s.Metadata = map[string]string{}
@@ -113,21 +115,21 @@ func (c *Cloud) finishBuild(s *Server, host string, placed bool) {
 
 // checkServer looks up what a new server refers to, and the quota. It returns the server group of the hint, if any.
 func (c *Cloud) checkServer(q *request, in *serverInput) (*ServerGroup, error) {
-	flavor := c.nova.flavors.get(in.FlavorRef)
+	flavor := c.nova.flavors.Get(in.FlavorRef)
 	if flavor == nil {
-		return nil, badRequest("", "Flavor %s could not be found.", in.FlavorRef)
+		return nil, core.BadRequest("", "Flavor %s could not be found.", in.FlavorRef)
 	}
 	if in.ImageRef == "" && len(in.Devices) == 0 {
-		return nil, badRequest("", "Missing imageRef attribute")
+		return nil, core.BadRequest("", "Missing imageRef attribute")
 	}
-	if in.ImageRef != "" && c.glance.images.get(in.ImageRef) == nil {
-		return nil, badRequest("", "Can not find requested image")
+	if in.ImageRef != "" && c.glance.images.Get(in.ImageRef) == nil {
+		return nil, core.BadRequest("", "Can not find requested image")
 	}
-	if in.KeyName != "" && c.nova.keyPairs.get(keyPairKey(q.userID, in.KeyName)) == nil {
-		return nil, badRequest("", "Invalid key_name provided.")
+	if in.KeyName != "" && c.nova.keyPairs.Get(keyPairKey(q.userID, in.KeyName)) == nil {
+		return nil, core.BadRequest("", "Invalid key_name provided.")
 	}
 	if in.AvailabilityZone != "" && !slices.Contains(c.config.zones, in.AvailabilityZone) {
-		return nil, badRequest("", "The requested availability zone is not available")
+		return nil, core.BadRequest("", "The requested availability zone is not available")
 	}
 	for _, g := range in.SecurityGroups {
 		if _, err := c.groupByNameOrID(q, g.Name); err != nil {
@@ -150,33 +152,33 @@ func (c *Cloud) hintedGroup(q *request) (*ServerGroup, error) {
 		Old hint `json:"OS-SCH-HNT:scheduler_hints"`
 	}
 	if json.Unmarshal(q.body, &hints) != nil {
-		return nil, badRequest("", "Invalid input for field/attribute os:scheduler_hints.")
+		return nil, core.BadRequest("", "Invalid input for field/attribute os:scheduler_hints.")
 	}
 	id := cmp.Or(hints.OS.Group, hints.Old.Group)
 	if id == "" {
 		return nil, nil
 	}
-	group := c.nova.groups.get(id)
+	group := c.nova.groups.Get(id)
 	if group == nil || !q.owns(group.ProjectID) {
-		return nil, badRequest("", "Instance group %s could not be found.", id)
+		return nil, core.BadRequest("", "Instance group %s could not be found.", id)
 	}
 	if c.exceeds(q.projectID, "server_group_members", len(group.Members), 1) {
-		return nil, forbidden("", "Quota exceeded, too many servers in group")
+		return nil, core.Forbidden("", "Quota exceeded, too many servers in group")
 	}
 	return group, nil
 }
 
 func (c *Cloud) groupByNameOrID(q *request, name string) (*SecurityGroup, error) {
-	found := c.neutron.groups.where(func(g *SecurityGroup) bool {
+	found := c.neutron.groups.Where(func(g *SecurityGroup) bool {
 		return g.ProjectID == q.projectID && (g.ID == name || g.Name == name)
 	})
 	switch len(found) {
 	case 0:
-		return nil, badRequest("", "Unable to find security_group with name or id '%s'", name)
+		return nil, core.BadRequest("", "Unable to find security_group with name or id '%s'", name)
 	case 1:
 		return found[0], nil
 	default:
-		return nil, conflict("", "Multiple security groups found matching '%s'. Use an ID to be more specific.", name)
+		return nil, core.Conflict("", "Multiple security groups found matching '%s'. Use an ID to be more specific.", name)
 	}
 }
 
@@ -185,7 +187,7 @@ func (c *Cloud) checkServerQuota(projectID string, flavor *Flavor) error {
 	want := map[string]int{"instances": 1, "cores": flavor.VCPUs, "ram": flavor.RAM}
 	for _, resource := range []string{"instances", "cores", "ram"} {
 		if c.exceeds(projectID, resource, have[resource], want[resource]) {
-			return forbidden("", "Quota exceeded for %s: Requested %d, but already used %d of %d %s",
+			return core.Forbidden("", "Quota exceeded for %s: Requested %d, but already used %d of %d %s",
 				resource, want[resource], have[resource], c.limit(projectID, resource), resource)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -71,9 +72,9 @@ func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 			} else {
 				v.Name = s.ID + "-blank-vol"
 			}
-			disk.VolumeID = c.cinder.volumes.add(v).ID
+			disk.VolumeID = c.cinder.volumes.Add(v).ID
 		default:
-			c.cinder.volumes.get(d.UUID).Status = "attaching"
+			c.cinder.volumes.Get(d.UUID).Status = "attaching"
 		}
 		disk.Device = s.nextDevice(d.boots())
 		s.Disks = append(s.Disks, disk)
@@ -88,22 +89,22 @@ func (c *Cloud) checkDisks(q *request, devices []deviceInput) error {
 		return nil
 	}
 	if !slices.ContainsFunc(devices, func(d deviceInput) bool { return d.boots() }) {
-		return badRequest("", "Block Device Mapping is Invalid: Boot sequence for the instance and image/block device mapping combination is not valid.")
+		return core.BadRequest("", "Block Device Mapping is Invalid: Boot sequence for the instance and image/block device mapping combination is not valid.")
 	}
 	for _, d := range devices {
 		if err := c.checkVolumeType(d.VolumeType); err != nil {
 			return err
 		}
-		switch v := c.cinder.volumes.get(d.UUID); {
-		case d.SourceType == "image" && c.glance.images.get(d.UUID) == nil:
-			return badRequest("", "Block Device Mapping is Invalid: failed to get image %s.", d.UUID)
+		switch v := c.cinder.volumes.Get(d.UUID); {
+		case d.SourceType == "image" && c.glance.images.Get(d.UUID) == nil:
+			return core.BadRequest("", "Block Device Mapping is Invalid: failed to get image %s.", d.UUID)
 		case d.SourceType != "volume":
 		case v == nil || !q.owns(v.ProjectID):
-			return badRequest("", "Block Device Mapping is Invalid: failed to get volume %s.", d.UUID)
+			return core.BadRequest("", "Block Device Mapping is Invalid: failed to get volume %s.", d.UUID)
 		case d.boots() && v.Bootable != "true":
-			return badRequest("", "Block Device %s is not bootable.", d.UUID)
+			return core.BadRequest("", "Block Device %s is not bootable.", d.UUID)
 		case v.Status != "available":
-			return badRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s' status", v.ID, v.Status)
+			return core.BadRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s' status", v.ID, v.Status)
 		}
 	}
 	return nil
@@ -124,14 +125,14 @@ func (s *Server) nextDevice(boots bool) string {
 
 // connectDisk says to Cinder that a volume is with a server now.
 func (c *Cloud) connectDisk(s *Server, d *Disk) {
-	v := c.cinder.volumes.get(d.VolumeID)
+	v := c.cinder.volumes.Get(d.VolumeID)
 	if v == nil {
 		return
 	}
 	if d.attachmentID == "" {
-		d.attachmentID = newUUID()
+		d.attachmentID = core.NewUUID()
 	}
-	v.Status, v.UpdatedAt = "in-use", Null(manilaTime(c.now()))
+	v.Status, v.UpdatedAt = "in-use", core.Null(manilaTime(c.now()))
 	v.Attachments = []any{map[string]any{
 		"id": v.ID, "attachment_id": d.attachmentID, "volume_id": v.ID, "server_id": s.ID, "device": d.Device,
 		"host_name": nil, "attached_at": manilaTime(c.now()),
@@ -143,7 +144,7 @@ func (c *Cloud) dropDisks(s *Server) {
 	for _, d := range s.Disks {
 		c.freeVolume(d.VolumeID)
 		if d.DeleteOnTermination {
-			c.cinder.volumes.remove(d.VolumeID)
+			c.cinder.volumes.Remove(d.VolumeID)
 		}
 	}
 	s.Disks = []Disk{}

@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // ServerGroup is a Nova server group.
@@ -36,7 +38,7 @@ func (g *ServerGroup) view(micro int) map[string]any {
 
 func (c *Cloud) registerServerGroups(e endpoint) {
 	c.novaRoute(e, "GET /os-server-groups", func(q *request, micro int) (reply, error) {
-		rows := c.nova.groups.where(func(g *ServerGroup) bool {
+		rows := c.nova.groups.Where(func(g *ServerGroup) bool {
 			return g.ProjectID == q.projectID || q.admin() && q.values.Has("all_projects")
 		})
 		err := numberParameters(q, "limit", "offset")
@@ -70,15 +72,15 @@ func (c *Cloud) registerServerGroups(e endpoint) {
 		if err != nil {
 			return reply{}, err
 		}
-		c.nova.groups.remove(g.ID)
+		c.nova.groups.Remove(g.ID)
 		return noContent()
 	})
 }
 
 func (c *Cloud) findServerGroup(q *request) (*ServerGroup, error) {
-	g := c.nova.groups.get(q.path("id"))
+	g := c.nova.groups.Get(q.path("id"))
 	if g == nil || !q.owns(g.ProjectID) {
-		return nil, notFound("", "Instance group %s could not be found.", q.path("id"))
+		return nil, core.NotFound("", "Instance group %s could not be found.", q.path("id"))
 	}
 	return g, nil
 }
@@ -111,8 +113,8 @@ func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
 			MaxServerPerHost json.Number `json:"max_server_per_host"`
 		} `json:"rules"`
 	}
-	if raw, _ := unwrap(q.body, "server_group"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "server_group"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	policy := in.Policy
 	if micro < 264 {
@@ -120,14 +122,14 @@ func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
 	}
 	most, _ := strconv.Atoi(in.Rules.MaxServerPerHost.String()) // the schema has seen to it
 	if c.exceeds(q.projectID, "server_groups", c.ownServerGroups(q.projectID), 1) {
-		return reply{}, forbidden("", "Quota exceeded, too many server groups.")
+		return reply{}, core.Forbidden("", "Quota exceeded, too many server groups.")
 	}
 	if most > 0 && policy != "anti-affinity" {
-		return reply{}, badRequest("", "Only anti-affinity policy supports rules.")
+		return reply{}, core.BadRequest("", "Only anti-affinity policy supports rules.")
 	}
 	g := &ServerGroup{
-		ID: newUUID(), Name: in.Name, Policy: policy, MaxServerPerHost: most, Members: []string{}, ProjectID: q.projectID, UserID: q.userID,
+		ID: core.NewUUID(), Name: in.Name, Policy: policy, MaxServerPerHost: most, Members: []string{}, ProjectID: q.projectID, UserID: q.userID,
 	}
-	c.nova.groups.add(g)
+	c.nova.groups.Add(g)
 	return ok(map[string]any{"server_group": g.view(micro)})
 }

@@ -1,6 +1,10 @@
 package fake
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+)
 
 // registerInterfaces serves the ports of servers. They attach and detach at once.
 func (c *Cloud) registerInterfaces(on serverPart) {
@@ -13,16 +17,16 @@ func (c *Cloud) registerInterfaces(on serverPart) {
 		return ok(map[string]any{"interfaceAttachments": out})
 	})
 	on("GET "+base+"/{port}", func(q *request, s *Server) (reply, error) {
-		p := c.neutron.ports.get(q.path("port"))
+		p := c.neutron.ports.Get(q.path("port"))
 		if p == nil || p.DeviceID != s.ID {
-			return reply{}, notFound("", "Instance %s does not have a port with id %s", s.ID, q.path("port"))
+			return reply{}, core.NotFound("", "Instance %s does not have a port with id %s", s.ID, q.path("port"))
 		}
 		return ok(map[string]any{"interfaceAttachment": interfaceView(p)})
 	})
 	on("POST "+base, c.attachInterface)
 	on("DELETE "+base+"/{port}", func(q *request, s *Server) (reply, error) {
 		// Nova looks later whether there is such a port, and says nothing then.
-		if p := c.neutron.ports.get(q.path("port")); p != nil && p.DeviceID == s.ID {
+		if p := c.neutron.ports.Get(q.path("port")); p != nil && p.DeviceID == s.ID {
 			c.detachPort(s, p)
 		}
 		return accepted(nil)
@@ -50,17 +54,17 @@ func (c *Cloud) attachInterface(q *request, s *Server) (reply, error) {
 		PortID   string    `json:"port_id"`
 		FixedIPs []FixedIP `json:"fixed_ips"`
 	}
-	if raw, found := unwrap(q.body, "interfaceAttachment"); found && json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, found := core.Unwrap(q.body, "interfaceAttachment"); found && json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	wanted := serverNetwork{UUID: in.NetID, Port: in.PortID}
 	switch {
 	case in.NetID != "" && in.PortID != "":
-		return reply{}, badRequest("", "Must not input both network_id and port_id")
+		return reply{}, core.BadRequest("", "Must not input both network_id and port_id")
 	case in.NetID == "" && in.PortID == "":
-		return reply{}, badRequest("", "Failed to attach network adapter device to %s", s.ID)
-	case in.PortID != "" && c.neutron.ports.get(in.PortID) == nil:
-		return reply{}, notFound("", "Port id %s could not be found.", in.PortID)
+		return reply{}, core.BadRequest("", "Failed to attach network adapter device to %s", s.ID)
+	case in.PortID != "" && c.neutron.ports.Get(in.PortID) == nil:
+		return reply{}, core.NotFound("", "Port id %s could not be found.", in.PortID)
 	}
 	if len(in.FixedIPs) > 0 {
 		wanted.FixedIP = in.FixedIPs[0].IPAddress
@@ -78,5 +82,5 @@ func (c *Cloud) attachInterface(q *request, s *Server) (reply, error) {
 			return ok(map[string]any{"interfaceAttachment": interfaceView(p)})
 		}
 	}
-	return reply{}, badRequest("", "Failed to attach network adapter device to %s", s.ID)
+	return reply{}, core.BadRequest("", "Failed to attach network adapter device to %s", s.ID)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // listServers lists the newest first, unless the list asks for another order.
@@ -16,11 +18,11 @@ func (c *Cloud) listServers(q *request, micro int, detail bool) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	rows := c.nova.servers.where(match)
+	rows := c.nova.servers.Where(match)
 	if err := sortServers(rows, q.values); err != nil {
 		return reply{}, err
 	}
-	part, err := novaPage(q, rows, c.nova.servers.id)
+	part, err := novaPage(q, rows, c.nova.servers.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -78,7 +80,7 @@ func (c *Cloud) serverFilter(q *request, micro int) (func(*Server) bool, error) 
 func checkServerParameters(q *request, micro int) error {
 	for _, key := range slices.Sorted(maps.Keys(q.values)) {
 		if micro >= 275 && !slices.Contains(knownServerParameters(), key) {
-			return badRequest("", "'%s' does not match any of the regexes: '^_'", key)
+			return core.BadRequest("", "'%s' does not match any of the regexes: '^_'", key)
 		}
 	}
 	if !allTenants(q.values) || q.admin() {
@@ -106,11 +108,11 @@ func (q *request) mayList(s *Server, everybody bool) bool {
 // from bars.
 func serverName(wanted string) (*regexp.Regexp, error) {
 	if _, err := regexp.Compile(wanted); err != nil {
-		return nil, badRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, pythonRepr(wanted))
+		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, pythonRepr(wanted))
 	}
 	expression, err := regexp.Compile("(?i)" + strings.ReplaceAll(wanted, "|", `\|`))
 	if err != nil {
-		return nil, badRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, pythonRepr(wanted))
+		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, pythonRepr(wanted))
 	}
 	return expression, nil
 }
@@ -122,7 +124,7 @@ func changesSince(query url.Values) (string, error) {
 	}
 	since, err := time.Parse(time.RFC3339, value)
 	if err != nil {
-		return "", badRequest("", "Invalid input for query parameters changes-since. Value: %s. %s is not a 'date-time'", value, pythonRepr(value))
+		return "", core.BadRequest("", "Invalid input for query parameters changes-since. Value: %s. %s is not a 'date-time'", value, pythonRepr(value))
 	}
 	return timestamp(since), nil
 }
@@ -159,7 +161,7 @@ func sortServers(rows []*Server, query url.Values) error {
 	key := cmp.Or(query.Get("sort_key"), "created_at")
 	value, known := serverSortKeys()[key]
 	if !known {
-		return badRequest("", "Invalid input for query parameters sort_key. Value: %s. '%s' is not one of %s", key, key, serverColumns)
+		return core.BadRequest("", "Invalid input for query parameters sort_key. Value: %s. '%s' is not one of %s", key, key, serverColumns)
 	}
 	descending := query.Get("sort_dir") != "asc"
 	slices.SortStableFunc(rows, func(a, b *Server) int {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // registerServerParts serves what hangs on a server, and the few facts of Nova that clients look up.
@@ -46,7 +48,7 @@ func (c *Cloud) registerServerMetadata(on serverPart) {
 	on("PUT /servers/{id}/metadata", func(q *request, s *Server) (reply, error) {
 		return c.setMetadata(q, s, map[string]string{})
 	})
-	missing := notFound("", "Metadata item was not found")
+	missing := core.NotFound("", "Metadata item was not found")
 	on("GET /servers/{id}/metadata/{key}", func(q *request, s *Server) (reply, error) {
 		value, there := s.Metadata[q.path("key")]
 		if !there {
@@ -69,9 +71,9 @@ func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (repl
 	if err := validate(q.body, object([]string{"metadata"}, property{"metadata", metadataRule})); err != nil {
 		return reply{}, err
 	}
-	raw, _ := unwrap(q.body, "metadata")
+	raw, _ := core.Unwrap(q.body, "metadata")
 	if json.Unmarshal(raw, &onto) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	s.Metadata = onto
 	return ok(map[string]any{"metadata": onto})
@@ -82,11 +84,11 @@ func (c *Cloud) setMetadataItem(q *request, s *Server) (reply, error) {
 		return reply{}, err
 	}
 	var item map[string]string
-	if raw, _ := unwrap(q.body, "meta"); json.Unmarshal(raw, &item) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "meta"); json.Unmarshal(raw, &item) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	if _, named := item[q.path("key")]; !named {
-		return reply{}, badRequest("", "Request body and URI mismatch")
+		return reply{}, core.BadRequest("", "Request body and URI mismatch")
 	}
 	s.Metadata = maps.Clone(s.Metadata)
 	maps.Copy(s.Metadata, item)
@@ -97,12 +99,12 @@ func (c *Cloud) setMetadataItem(q *request, s *Server) (reply, error) {
 func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(q.body, &in) != nil || len(in) != 1 {
-		return reply{}, badRequest("", "Malformed request body")
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	action := slices.Collect(maps.Keys(in))[0]
 	verb, known := map[string]string{"os-start": "start", "os-stop": "stop", "reboot": "reboot", "forceDelete": "force_delete"}[action]
 	if !known {
-		return reply{}, badRequest("", "There is no such action: %s", action)
+		return reply{}, core.BadRequest("", "There is no such action: %s", action)
 	}
 	if action == "reboot" {
 		kinds := oneOf("HARD", "Hard", "hard", "SOFT", "Soft", "soft")
@@ -113,7 +115,7 @@ func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
 	}
 	s, err := c.findServer(q)
 	if err != nil {
-		return reply{}, notFound("", "Instance %s has no mapping to a cell.", q.path("id"))
+		return reply{}, core.NotFound("", "Instance %s has no mapping to a cell.", q.path("id"))
 	}
 	switch {
 	case action == "forceDelete":
@@ -124,7 +126,7 @@ func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
 		s.Status = "SHUTOFF"
 	case action == "reboot" && s.Status == "ACTIVE":
 	default:
-		return reply{}, conflict("", "Cannot '%s' instance %s while it is in vm_state %s", verb, s.ID, vmState(s.Status))
+		return reply{}, core.Conflict("", "Cannot '%s' instance %s while it is in vm_state %s", verb, s.ID, vmState(s.Status))
 	}
 	c.touchServer(s)
 	return accepted(nil)

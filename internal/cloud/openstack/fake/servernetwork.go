@@ -3,6 +3,8 @@ package fake
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // serverNetwork is where a server asks to be connected: to a port that exists, or to a network.
@@ -34,9 +36,9 @@ func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork
 		return nil, nil
 	}
 	if len(raw) == 0 || string(raw) == `"auto"` {
-		own := c.neutron.networks.where(func(n *Network) bool { return n.ProjectID == q.projectID && !n.External })
+		own := c.neutron.networks.Where(func(n *Network) bool { return n.ProjectID == q.projectID && !n.External })
 		if len(own) > 1 {
-			return nil, conflict("", "Multiple possible networks found, use a Network ID to be more specific.")
+			return nil, core.Conflict("", "Multiple possible networks found, use a Network ID to be more specific.")
 		}
 		for _, n := range own {
 			wanted = append(wanted, serverNetwork{UUID: n.ID})
@@ -44,16 +46,16 @@ func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork
 		return wanted, nil
 	}
 	if json.Unmarshal(raw, &wanted) != nil {
-		return nil, badRequest("", "Malformed request body")
+		return nil, core.BadRequest("", "Malformed request body")
 	}
 	seen := map[string]bool{}
 	for _, w := range wanted {
 		if w.Port != "" && seen[w.Port] {
-			return nil, badRequest("", "Port ID '%s' was specified twice: you cannot attach a port multiple times.", w.Port)
+			return nil, core.BadRequest("", "Port ID '%s' was specified twice: you cannot attach a port multiple times.", w.Port)
 		}
 		seen[w.Port] = true
 		if w.Port == "" && uuid("", w.UUID) != "" {
-			return nil, badRequest("", "Bad networks format: network uuid is not in proper format (%s)", w.UUID)
+			return nil, core.BadRequest("", "Bad networks format: network uuid is not in proper format (%s)", w.UUID)
 		}
 	}
 	return wanted, nil
@@ -62,12 +64,12 @@ func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork
 func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
 	owner := "compute:" + s.AvailabilityZone
 	if w.Port != "" {
-		p := c.neutron.ports.get(w.Port)
+		p := c.neutron.ports.Get(w.Port)
 		if p == nil || !q.owns(p.ProjectID) {
-			return badRequest("", "Port id %s could not be found.", w.Port)
+			return core.BadRequest("", "Port id %s could not be found.", w.Port)
 		}
 		if p.DeviceID != "" {
-			return conflict("", "Port %s is still in use.", w.Port)
+			return core.Conflict("", "Port %s is still in use.", w.Port)
 		}
 		p.DeviceID, p.DeviceOwner = s.ID, owner
 		c.touch(p.standard())
@@ -75,13 +77,13 @@ func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
 	}
 	n, err := c.readableNetwork(q.identity, w.UUID)
 	if err != nil {
-		return badRequest("", "Network %s could not be found.", w.UUID)
+		return core.BadRequest("", "Network %s could not be found.", w.UUID)
 	}
 	if len(n.Subnets) == 0 {
-		return badRequest("", "Network %s requires a subnet in order to boot instances on.", n.ID)
+		return core.BadRequest("", "Network %s requires a subnet in order to boot instances on.", n.ID)
 	}
 	if c.exceeds(q.projectID, "port", c.ownPorts(q.projectID), 1) {
-		return forbidden("", "Maximum number of ports exceeded")
+		return core.Forbidden("", "Maximum number of ports exceeded")
 	}
 	p := c.newPort(q.projectID, n, owner, s.ID)
 	for _, name := range s.SecurityGroups {
@@ -100,9 +102,9 @@ func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
 		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
 	}
 	if err != nil {
-		return badRequest("", "No fixed IP addresses available for network: %s", n.ID)
+		return core.BadRequest("", "No fixed IP addresses available for network: %s", n.ID)
 	}
-	s.CreatedPorts = append(s.CreatedPorts, c.neutron.ports.add(p).ID)
+	s.CreatedPorts = append(s.CreatedPorts, c.neutron.ports.Add(p).ID)
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // registerServerTags serves tags, which exist since microversion 2.26.
@@ -11,7 +13,7 @@ func (c *Cloud) registerServerTags(e endpoint) {
 	on := func(pattern string, do func(q *request, s *Server) (reply, error)) {
 		c.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
 			if micro < 226 {
-				return reply{}, notFound("", "The resource could not be found.")
+				return reply{}, core.NotFound("", "The resource could not be found.")
 			}
 			s, err := c.findServer(q)
 			if err != nil {
@@ -29,7 +31,7 @@ func (c *Cloud) registerServerTags(e endpoint) {
 			return reply{}, err
 		}
 		if json.Unmarshal(q.body, &in) != nil {
-			return reply{}, badRequest("", "Malformed request body")
+			return reply{}, core.BadRequest("", "Malformed request body")
 		}
 		slices.Sort(in.Tags)
 		s.Tags = slices.Compact(in.Tags)
@@ -41,27 +43,27 @@ func (c *Cloud) registerServerTags(e endpoint) {
 	})
 	on("GET /servers/{id}/tags/{tag}", func(q *request, s *Server) (reply, error) {
 		if !slices.Contains(s.Tags, q.path("tag")) {
-			return reply{}, notFound("", "Server %s has no tag '%s'", s.ID, q.path("tag"))
+			return reply{}, core.NotFound("", "Server %s has no tag '%s'", s.ID, q.path("tag"))
 		}
 		return noContent()
 	})
 	on("PUT /servers/{id}/tags/{tag}", func(q *request, s *Server) (reply, error) {
 		tag := q.path("tag")
 		if wrong := serverTag("", tag); wrong != "" {
-			return reply{}, badRequest("", "Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. "+
+			return reply{}, core.BadRequest("", "Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. "+
 				"Validation error message: %s", tag, wrong)
 		}
 		if slices.Contains(s.Tags, tag) {
 			return noContent()
 		}
-		s.Tags = with(s.Tags, tag)
+		s.Tags = core.With(s.Tags, tag)
 		return reply{status: http.StatusCreated}, nil
 	})
 	on("DELETE /servers/{id}/tags/{tag}", func(q *request, s *Server) (reply, error) {
 		if !slices.Contains(s.Tags, q.path("tag")) {
-			return reply{}, notFound("", "Instance %s has no tag '%s'", s.ID, q.path("tag"))
+			return reply{}, core.NotFound("", "Instance %s has no tag '%s'", s.ID, q.path("tag"))
 		}
-		s.Tags = without(s.Tags, func(tag string) bool { return tag == q.path("tag") })
+		s.Tags = core.Without(s.Tags, func(tag string) bool { return tag == q.path("tag") })
 		return noContent()
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // serverView is a server on the wire.
@@ -55,7 +57,7 @@ func (c *Cloud) serverCore(q *request, s *Server, micro int) map[string]any {
 		value any
 	}{
 		209: {"locked", false}, 219: {"description", s.Description}, 226: {"tags", s.Tags}, 263: {"trusted_image_certificates", nil},
-		271: {"server_groups", without([]string{s.GroupID}, func(id string) bool { return c.nova.groups.get(id) == nil })}, 273: {"locked_reason", nil},
+		271: {"server_groups", core.Without([]string{s.GroupID}, func(id string) bool { return c.nova.groups.Get(id) == nil })}, 273: {"locked_reason", nil},
 	} {
 		if micro >= since {
 			view[attribute.name] = attribute.value
@@ -120,7 +122,7 @@ func (c *Cloud) serverGroupNames(s *Server) []any {
 	out := []any{}
 	for _, p := range c.serverPorts(s.ID) {
 		for _, id := range p.SecurityGroups {
-			if g := c.neutron.groups.get(id); g != nil {
+			if g := c.neutron.groups.Get(id); g != nil {
 				out = append(out, map[string]any{"name": g.Name})
 			}
 		}
@@ -130,7 +132,7 @@ func (c *Cloud) serverGroupNames(s *Server) []any {
 
 // serverFlavor is a reference before microversion 2.47, and a copy since.
 func (c *Cloud) serverFlavor(q *request, s *Server, micro int) map[string]any {
-	f := c.nova.flavors.get(s.FlavorID)
+	f := c.nova.flavors.Get(s.FlavorID)
 	if micro < 247 || f == nil {
 		return map[string]any{"id": s.FlavorID, "links": q.novaLinks("flavors", s.FlavorID)[1:]}
 	}
@@ -150,11 +152,11 @@ func (c *Cloud) serverAddresses(s *Server) map[string]any {
 		return map[string]any{"addr": addr, "version": version, "OS-EXT-IPS:type": kind, "OS-EXT-IPS-MAC:mac_addr": p.MACAddress}
 	}
 	for _, p := range c.serverPorts(s.ID) {
-		network := c.neutron.networks.get(p.NetworkID).Name
+		network := c.neutron.networks.Get(p.NetworkID).Name
 		for _, ip := range p.FixedIPs {
 			fixed[network] = append(fixed[network], view(p, ip.IPAddress, "fixed"))
 		}
-		for _, f := range c.neutron.fips.rows {
+		for _, f := range c.neutron.fips.Rows {
 			if string(f.PortID) == p.ID {
 				floating[network] = append(floating[network], view(p, f.FloatingIPAddress, "floating"))
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // State is what exists, oldest first in each list. It is a copy: reading it needs no care.
@@ -55,17 +57,19 @@ func (c *Cloud) State(project string) State {
 	}
 }
 
-func selectCopies[T any](t *table[T], match func(*T) bool) []T { return copies(t.where(match)) }
+func selectCopies[T any](t *core.Table[T], match func(*T) bool) []T {
+	return core.Copies(t.Where(match))
+}
 
 // ownerProject is the project of a port, or of the router or floating IP that it serves.
 func (c *Cloud) ownerProject(p *Port) string {
 	if p.ProjectID != "" {
 		return p.ProjectID
 	}
-	if r := c.neutron.routers.get(p.DeviceID); r != nil {
+	if r := c.neutron.routers.Get(p.DeviceID); r != nil {
 		return r.ProjectID
 	}
-	if f := c.neutron.fips.get(p.DeviceID); f != nil {
+	if f := c.neutron.fips.Get(p.DeviceID); f != nil {
 		return f.ProjectID
 	}
 	return ""
@@ -133,8 +137,8 @@ func (s State) Count() int { return len(s.List()) }
 // Diff names what came and what went between two states.
 func Diff(before, after State) (came, went []string) {
 	old, now := before.List(), after.List()
-	came = without(now, func(line string) bool { return slices.Contains(old, line) })
-	went = without(old, func(line string) bool { return slices.Contains(now, line) })
+	came = core.Without(now, func(line string) bool { return slices.Contains(old, line) })
+	went = core.Without(old, func(line string) bool { return slices.Contains(now, line) })
 	return came, went
 }
 

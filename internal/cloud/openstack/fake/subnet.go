@@ -6,32 +6,33 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // subnetInput are the attributes of a subnet that may be sent in a create.
 type subnetInput struct {
 	subnetChange
-	NetworkID       opt[string] `json:"network_id"`
-	IPVersion       opt[int]    `json:"ip_version"`
-	CIDR            opt[string] `json:"cidr"`
-	SubnetPoolID    opt[string] `json:"subnetpool_id"`
-	UseDefaultPool  opt[bool]   `json:"use_default_subnetpool"`
-	PrefixLen       opt[int]    `json:"prefixlen"`
-	IPv6AddressMode opt[string] `json:"ipv6_address_mode"`
-	IPv6RAMode      opt[string] `json:"ipv6_ra_mode"`
+	NetworkID       core.Opt[string] `json:"network_id"`
+	IPVersion       core.Opt[int]    `json:"ip_version"`
+	CIDR            core.Opt[string] `json:"cidr"`
+	SubnetPoolID    core.Opt[string] `json:"subnetpool_id"`
+	UseDefaultPool  core.Opt[bool]   `json:"use_default_subnetpool"`
+	PrefixLen       core.Opt[int]    `json:"prefixlen"`
+	IPv6AddressMode core.Opt[string] `json:"ipv6_address_mode"`
+	IPv6RAMode      core.Opt[string] `json:"ipv6_ra_mode"`
 }
 
 // subnetChange are those that an update may change.
 type subnetChange struct {
-	Name            opt[string]           `json:"name"`
-	Description     opt[string]           `json:"description"`
-	GatewayIP       opt[string]           `json:"gateway_ip"`
-	EnableDHCP      opt[bool]             `json:"enable_dhcp"`
-	DNSNameservers  opt[[]string]         `json:"dns_nameservers"`
-	AllocationPools opt[[]AllocationPool] `json:"allocation_pools"`
-	HostRoutes      opt[[]HostRoute]      `json:"host_routes"`
-	ServiceTypes    opt[[]string]         `json:"service_types"`
+	Name            core.Opt[string]           `json:"name"`
+	Description     core.Opt[string]           `json:"description"`
+	GatewayIP       core.Opt[string]           `json:"gateway_ip"`
+	EnableDHCP      core.Opt[bool]             `json:"enable_dhcp"`
+	DNSNameservers  core.Opt[[]string]         `json:"dns_nameservers"`
+	AllocationPools core.Opt[[]AllocationPool] `json:"allocation_pools"`
+	HostRoutes      core.Opt[[]HostRoute]      `json:"host_routes"`
+	ServiceTypes    core.Opt[[]string]         `json:"service_types"`
 }
 
 func (c *Cloud) subnetCollection() *collection[Subnet] {
@@ -41,7 +42,7 @@ func (c *Cloud) subnetCollection() *collection[Subnet] {
 		missing: subnetNotFound,
 		visible: c.maySeeSubnet,
 		deletable: func(caller *identity, s *Subnet) bool {
-			return caller.owns(c.neutron.networks.get(s.NetworkID).ProjectID)
+			return caller.owns(c.neutron.networks.Get(s.NetworkID).ProjectID)
 		},
 		create: c.createSubnet, update: c.updateSubnet, remove: c.deleteSubnet,
 		startsAtRevisionZero: true,
@@ -50,17 +51,17 @@ func (c *Cloud) subnetCollection() *collection[Subnet] {
 }
 
 func subnetNotFound(id string) *wire.Error {
-	return notFound("SubnetNotFound", "Subnet %s could not be found.", id)
+	return core.NotFound("SubnetNotFound", "Subnet %s could not be found.", id)
 }
 
 func invalid(format string, args ...any) *wire.Error {
-	e := badRequest("InvalidInput", format, args...)
+	e := core.BadRequest("InvalidInput", format, args...)
 	e.Message = "Invalid input for operation: " + e.Message + "."
 	return e
 }
 
 func required(attribute string) *wire.Error {
-	return badRequest("HTTPBadRequest", "Failed to parse request. Required attribute '%s' not specified", attribute)
+	return core.BadRequest("HTTPBadRequest", "Failed to parse request. Required attribute '%s' not specified", attribute)
 }
 
 func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) (*Subnet, error) {
@@ -71,7 +72,7 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	network, err := c.ownNetwork(q, in.NetworkID.v, "subnet")
+	network, err := c.ownNetwork(q, in.NetworkID.Value, "subnet")
 	if err != nil {
 		return nil, err
 	}
@@ -84,21 +85,21 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 		return nil, err
 	}
 	s := c.newSubnet(projectID, network.ID, "")
-	s.IPVersion, s.SubnetPoolID = in.IPVersion.v, Null(in.SubnetPoolID.v)
-	s.IPv6AddressMode, s.IPv6RAMode = Null(in.IPv6AddressMode.v), Null(in.IPv6RAMode.v)
+	s.IPVersion, s.SubnetPoolID = in.IPVersion.Value, core.Null(in.SubnetPoolID.Value)
+	s.IPv6AddressMode, s.IPv6RAMode = core.Null(in.IPv6AddressMode.Value), core.Null(in.IPv6RAMode.Value)
 	if pool == nil {
 		if err := c.checkSubnet(&in, prefix); err != nil {
 			return nil, err
 		}
 	} else {
-		s.SubnetPoolID = Null(pool.ID)
+		s.SubnetPoolID = core.Null(pool.ID)
 		if prefix, err = c.prefixFromPool(pool, &in, prefix); err != nil {
 			return nil, err
 		}
 	}
 	s.CIDR = prefix.String()
-	if !in.GatewayIP.set {
-		s.GatewayIP = Null(defaultGateway(prefix, pool != nil && !in.CIDR.given()).String())
+	if !in.GatewayIP.Set {
+		s.GatewayIP = core.Null(defaultGateway(prefix, pool != nil && !in.CIDR.Given()).String())
 	}
 	if err := c.applySubnet(s, &in.subnetChange, true); err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (c *Cloud) ownNetwork(q *request, id, what string) (*Network, error) {
 	case q.owns(n.ProjectID) || n.Shared:
 		return n, nil
 	default:
-		return nil, forbidden("HTTPForbidden", "Tenant %s not allowed to create %s on this network", q.projectID, what)
+		return nil, core.Forbidden("HTTPForbidden", "Tenant %s not allowed to create %s on this network", q.projectID, what)
 	}
 }
 
@@ -131,13 +132,13 @@ func (c *Cloud) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) error 
 		return invalid("0 is not allowed as CIDR prefix length")
 	}
 	for _, id := range n.Subnets {
-		if prefixOf(c.neutron.subnets.get(id)).Overlaps(prefix) {
+		if prefixOf(c.neutron.subnets.Get(id)).Overlaps(prefix) {
 			return invalid("Requested subnet with cidr: %s for network: %s overlaps with another subnet", prefix, n.ID)
 		}
 	}
 	for _, id := range n.Subnets {
-		if other := c.neutron.subnets.get(id); other.IPVersion == s.IPVersion && other.SubnetPoolID != s.SubnetPoolID {
-			return badRequest("NetworkSubnetPoolAffinityError", "Subnets hosted on the same network must be allocated from the same subnet pool.")
+		if other := c.neutron.subnets.Get(id); other.IPVersion == s.IPVersion && other.SubnetPoolID != s.SubnetPoolID {
+			return core.BadRequest("NetworkSubnetPoolAffinityError", "Subnets hosted on the same network must be allocated from the same subnet pool.")
 		}
 	}
 	return nil
@@ -152,8 +153,8 @@ func (c *Cloud) newSubnet(projectID, networkID, cidr string) *Subnet {
 }
 
 func (c *Cloud) storeSubnet(n *Network, s *Subnet) {
-	c.neutron.subnets.add(s)
-	n.Subnets = with(n.Subnets, s.ID)
+	c.neutron.subnets.Add(s)
+	n.Subnets = core.With(n.Subnets, s.ID)
 	c.touch(n.standard())
 }
 
@@ -170,7 +171,7 @@ func (c *Cloud) updateSubnet(_ *request, s *Subnet, raw json.RawMessage) error {
 		return err
 	}
 	*s = changed
-	c.touch(c.neutron.networks.get(s.NetworkID).standard())
+	c.touch(c.neutron.networks.Get(s.NetworkID).standard())
 	return nil
 }
 
@@ -179,41 +180,41 @@ func (c *Cloud) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
 	if err := c.checkChange(s, in, isNew); err != nil {
 		return err
 	}
-	if in.GatewayIP.set {
-		s.GatewayIP = Null(in.GatewayIP.v)
+	if in.GatewayIP.Set {
+		s.GatewayIP = core.Null(in.GatewayIP.Value)
 	}
 	switch {
-	case in.AllocationPools.given():
-		s.AllocationPools = in.AllocationPools.v
+	case in.AllocationPools.Given():
+		s.AllocationPools = in.AllocationPools.Value
 	case isNew:
 		s.AllocationPools = defaultPools(s)
 	}
-	in.Name.into(&s.Name)
-	in.Description.into(&s.Description)
-	in.EnableDHCP.into(&s.EnableDHCP)
-	if in.ServiceTypes.given() {
-		s.ServiceTypes = in.ServiceTypes.v
+	in.Name.Into(&s.Name)
+	in.Description.Into(&s.Description)
+	in.EnableDHCP.Into(&s.EnableDHCP)
+	if in.ServiceTypes.Given() {
+		s.ServiceTypes = in.ServiceTypes.Value
 	}
-	if in.HostRoutes.set {
-		s.HostRoutes = append([]HostRoute{}, in.HostRoutes.v...)
+	if in.HostRoutes.Set {
+		s.HostRoutes = append([]HostRoute{}, in.HostRoutes.Value...)
 	}
-	if in.DNSNameservers.set {
-		s.DNSNameservers = append([]string{}, in.DNSNameservers.v...)
+	if in.DNSNameservers.Set {
+		s.DNSNameservers = append([]string{}, in.DNSNameservers.Value...)
 	}
 	return nil
 }
 
 // deleteSubnet refuses while a port has an address, but for the addresses that Neutron takes back by itself.
 func (c *Cloud) deleteSubnet(_ *request, s *Subnet) error {
-	on := c.neutron.ports.where(func(p *Port) bool { return portIn(p, s.ID) })
+	on := c.neutron.ports.Where(func(p *Port) bool { return portIn(p, s.ID) })
 	for _, p := range on {
 		if p.DeviceOwner == ownerDHCP || isAuto(s) && !isRouterInterface(p.DeviceOwner) {
 			continue
 		}
-		return conflict("SubnetInUse", "Unable to complete operation on subnet %s: One or more ports have an IP allocation from this subnet.", s.ID)
+		return core.Conflict("SubnetInUse", "Unable to complete operation on subnet %s: One or more ports have an IP allocation from this subnet.", s.ID)
 	}
 	for _, p := range on {
-		p.FixedIPs = without(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == s.ID })
+		p.FixedIPs = core.Without(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == s.ID })
 		if p.DeviceOwner == ownerDHCP && len(p.FixedIPs) == 0 {
 			c.dropPort(p)
 		}
@@ -223,10 +224,10 @@ func (c *Cloud) deleteSubnet(_ *request, s *Subnet) error {
 }
 
 func (c *Cloud) dropSubnet(s *Subnet) {
-	c.neutron.subnets.remove(s.ID)
+	c.neutron.subnets.Remove(s.ID)
 	delete(c.neutron.used, s.ID)
-	if n := c.neutron.networks.get(s.NetworkID); n != nil {
-		n.Subnets = without(n.Subnets, func(id string) bool { return id == s.ID })
+	if n := c.neutron.networks.Get(s.NetworkID); n != nil {
+		n.Subnets = core.Without(n.Subnets, func(id string) bool { return id == s.ID })
 		c.touch(n.standard())
 	}
 }

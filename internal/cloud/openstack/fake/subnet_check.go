@@ -3,6 +3,8 @@ package fake
 import (
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // The most DNS servers a subnet may have.
@@ -10,33 +12,33 @@ const maxDNSServers = 5
 
 // check refuses what is wrong with the form of the attributes of a new subnet.
 func (in *subnetInput) check() error {
-	if !in.NetworkID.set {
+	if !in.NetworkID.Set {
 		return required("network_id")
 	}
-	if !in.IPVersion.set {
+	if !in.IPVersion.Set {
 		return required("ip_version")
 	}
 	if err := checkID("network_id", in.NetworkID); err != nil {
 		return err
 	}
-	if in.SubnetPoolID.given() {
+	if in.SubnetPoolID.Given() {
 		if err := checkID("subnetpool_id", in.SubnetPoolID); err != nil {
 			return err
 		}
 	}
-	if in.IPVersion.v != 4 && in.IPVersion.v != 6 {
-		return badValue("ip_version", "%d is not in valid_values", in.IPVersion.v)
+	if in.IPVersion.Value != 4 && in.IPVersion.Value != 6 {
+		return badValue("ip_version", "%d is not in valid_values", in.IPVersion.Value)
 	}
-	if in.PrefixLen.v < 0 {
-		return badValue("prefixlen", "'%d' should be non-negative", in.PrefixLen.v)
+	if in.PrefixLen.Value < 0 {
+		return badValue("prefixlen", "'%d' should be non-negative", in.PrefixLen.Value)
 	}
 	for _, mode := range []struct {
 		attribute string
-		sent      opt[string]
+		sent      core.Opt[string]
 	}{{"ipv6_ra_mode", in.IPv6RAMode}, {"ipv6_address_mode", in.IPv6AddressMode}} {
 		modes := []string{"dhcpv6-stateful", "dhcpv6-stateless", "slaac"}
-		if mode.sent.given() && !slices.Contains(modes, mode.sent.v) {
-			return badValue(mode.attribute, "%s is not in valid_values", mode.sent.v)
+		if mode.sent.Given() && !slices.Contains(modes, mode.sent.Value) {
+			return badValue(mode.attribute, "%s is not in valid_values", mode.sent.Value)
 		}
 	}
 	return in.subnetChange.check()
@@ -47,22 +49,22 @@ func (in *subnetChange) check() error {
 	if err := checkAddress("gateway_ip", in.GatewayIP); err != nil {
 		return err
 	}
-	for _, pool := range in.AllocationPools.v {
+	for _, pool := range in.AllocationPools.Value {
 		for _, address := range []string{pool.Start, pool.End} {
 			if _, err := netip.ParseAddr(address); err != nil {
 				return badValue("allocation_pools", "'%s' is not a valid IP address", address)
 			}
 		}
 	}
-	for i, server := range in.DNSNameservers.v {
+	for i, server := range in.DNSNameservers.Value {
 		if _, err := netip.ParseAddr(server); err != nil {
 			return badValue("dns_nameservers", "'%s' is not a valid nameserver. '%s' is not a valid IP address", server, server)
 		}
-		if slices.Contains(in.DNSNameservers.v[:i], server) {
+		if slices.Contains(in.DNSNameservers.Value[:i], server) {
 			return badValue("dns_nameservers", "Duplicate nameserver '%s'", server)
 		}
 	}
-	return checkHostRoutes("host_routes", in.HostRoutes.v)
+	return checkHostRoutes("host_routes", in.HostRoutes.Value)
 }
 
 func checkHostRoutes(attribute string, routes []HostRoute) error {
@@ -96,10 +98,10 @@ func (r HostRoute) keys() string {
 
 // prefix is the range that is asked for, by its first address; the zero prefix where there is none.
 func (in *subnetInput) prefix() (netip.Prefix, error) {
-	if !in.CIDR.given() {
+	if !in.CIDR.Given() {
 		return netip.Prefix{}, nil
 	}
-	text := in.CIDR.v
+	text := in.CIDR.Value
 	if address, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(address, address.BitLen()), nil
 	}
@@ -112,21 +114,21 @@ func (in *subnetInput) prefix() (netip.Prefix, error) {
 
 // checkSubnet holds the attributes of a new subnet against its range.
 func (c *Cloud) checkSubnet(in *subnetInput, prefix netip.Prefix) error {
-	if versionOf(prefix.Addr()) != in.IPVersion.v {
-		return invalid("cidr '%s' does not match the ip_version '%d'", prefix, in.IPVersion.v)
+	if versionOf(prefix.Addr()) != in.IPVersion.Value {
+		return invalid("cidr '%s' does not match the ip_version '%d'", prefix, in.IPVersion.Value)
 	}
-	if in.EnableDHCP.or(true) {
+	if in.EnableDHCP.Or(true) {
 		if err := checkDHCP(prefix); err != nil {
 			return err
 		}
 	}
-	if in.IPVersion.v == 6 {
+	if in.IPVersion.Value == 6 {
 		return checkIPv6Modes(in, prefix)
 	}
 	switch {
-	case in.IPv6RAMode.given():
+	case in.IPv6RAMode.Given():
 		return invalid("ipv6_ra_mode is not valid when ip_version is 4")
-	case in.IPv6AddressMode.given():
+	case in.IPv6AddressMode.Given():
 		return invalid("ipv6_address_mode is not valid when ip_version is 4")
 	}
 	return nil
@@ -157,13 +159,13 @@ func checkDHCP(prefix netip.Prefix) error {
 func checkIPv6Modes(in *subnetInput, prefix netip.Prefix) error {
 	address, ra := in.IPv6AddressMode, in.IPv6RAMode
 	switch {
-	case !address.given() && !ra.given():
+	case !address.Given() && !ra.Given():
 		return nil
-	case !in.EnableDHCP.or(true):
+	case !in.EnableDHCP.Or(true):
 		return invalid("ipv6_ra_mode or ipv6_address_mode cannot be set when enable_dhcp is set to False")
-	case address.given() && ra.given() && address.v != ra.v:
-		return invalid("ipv6_ra_mode set to '%s' with ipv6_address_mode set to '%s' is not valid. If both attributes are set, they must be the same value", ra.v, address.v)
-	case autoMode(address.v) && prefix.Bits() != 64:
+	case address.Given() && ra.Given() && address.Value != ra.Value:
+		return invalid("ipv6_ra_mode set to '%s' with ipv6_address_mode set to '%s' is not valid. If both attributes are set, they must be the same value", ra.Value, address.Value)
+	case autoMode(address.Value) && prefix.Bits() != 64:
 		return invalid("Invalid CIDR %s for IPv6 address mode. OpenStack uses the EUI-64 address format, which requires the prefix to be /64", prefix)
 	}
 	return nil
@@ -182,7 +184,7 @@ func defaultGateway(prefix netip.Prefix, chosen bool) netip.Addr {
 
 // checkChange holds attributes that may change against the subnet that they are for.
 func (c *Cloud) checkChange(s *Subnet, in *subnetChange, isNew bool) error {
-	if in.EnableDHCP.or(false) && !isNew && !s.EnableDHCP {
+	if in.EnableDHCP.Or(false) && !isNew && !s.EnableDHCP {
 		if err := checkDHCP(prefixOf(s)); err != nil {
 			return err
 		}
@@ -190,15 +192,15 @@ func (c *Cloud) checkChange(s *Subnet, in *subnetChange, isNew bool) error {
 	if err := c.checkSubnetGateway(s, in, isNew); err != nil {
 		return err
 	}
-	if err := checkDNSServers(s, in.DNSNameservers.v, isNew); err != nil {
+	if err := checkDNSServers(s, in.DNSNameservers.Value, isNew); err != nil {
 		return err
 	}
-	for _, route := range in.HostRoutes.v {
+	for _, route := range in.HostRoutes.Value {
 		if hop := addrOf(route.NextHop); versionOf(hop) != s.IPVersion {
 			return invalid("nexthop '%s' does not match the ip_version '%d'", hop, s.IPVersion)
 		}
 	}
-	if s.IPVersion == 6 && in.EnableDHCP.set && !in.EnableDHCP.v && !isNew && s.IPv6RAMode+s.IPv6AddressMode != "" {
+	if s.IPVersion == 6 && in.EnableDHCP.Set && !in.EnableDHCP.Value && !isNew && s.IPv6RAMode+s.IPv6AddressMode != "" {
 		return invalid("Cannot disable enable_dhcp with ipv6 attributes set")
 	}
 	return checkPools(s, in)
@@ -210,7 +212,7 @@ func checkDNSServers(s *Subnet, servers []string, isNew bool) error {
 		if isNew {
 			whose = "new subnet"
 		}
-		return badRequest("DNSNameServersExhausted", "Unable to complete operation for %s. The number of DNS nameservers exceeds the limit %d.", whose, maxDNSServers)
+		return core.BadRequest("DNSNameServersExhausted", "Unable to complete operation for %s. The number of DNS nameservers exceeds the limit %d.", whose, maxDNSServers)
 	}
 	for _, server := range servers {
 		if versionOf(addrOf(server)) != s.IPVersion {
@@ -226,13 +228,13 @@ func (c *Cloud) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) erro
 	reserved := func(address netip.Addr) bool {
 		return prefix.Addr().Is4() && (address == prefix.Addr() || address == lastOf(prefix))
 	}
-	if !in.GatewayIP.given() {
-		if gateway := addrOf(string(s.GatewayIP)); isNew && !in.GatewayIP.set && prefix.Contains(gateway) && reserved(gateway) {
-			return conflict("IpamValueInvalid", "Gateway IP %s cannot be allocated in CIDR %s", gateway, prefix)
+	if !in.GatewayIP.Given() {
+		if gateway := addrOf(string(s.GatewayIP)); isNew && !in.GatewayIP.Set && prefix.Contains(gateway) && reserved(gateway) {
+			return core.Conflict("IpamValueInvalid", "Gateway IP %s cannot be allocated in CIDR %s", gateway, prefix)
 		}
 		return nil
 	}
-	gateway := addrOf(in.GatewayIP.v)
+	gateway := addrOf(in.GatewayIP.Value)
 	if versionOf(gateway) != s.IPVersion {
 		return invalid("gateway_ip '%s' does not match the ip_version '%d'", gateway, s.IPVersion)
 	}
@@ -241,8 +243,8 @@ func (c *Cloud) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) erro
 	}
 	if !isNew && string(s.GatewayIP) != gateway.String() {
 		owner := c.neutron.used[s.ID][addrOf(string(s.GatewayIP))]
-		if p := c.neutron.ports.get(owner); p != nil && isRouterInterface(p.DeviceOwner) {
-			return conflict("GatewayIpInUse", "Current gateway ip %s already in use by port %s. Unable to update.", s.GatewayIP, p.ID)
+		if p := c.neutron.ports.Get(owner); p != nil && isRouterInterface(p.DeviceOwner) {
+			return core.Conflict("GatewayIpInUse", "Current gateway ip %s already in use by port %s. Unable to update.", s.GatewayIP, p.ID)
 		}
 	}
 	return nil
@@ -251,19 +253,19 @@ func (c *Cloud) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) erro
 // checkPools refuses pools that do not lie in the range, apart from each other and from the gateway.
 func checkPools(s *Subnet, in *subnetChange) error {
 	pools := s.AllocationPools
-	if in.AllocationPools.given() {
-		pools = in.AllocationPools.v
+	if in.AllocationPools.Given() {
+		pools = in.AllocationPools.Value
 		if err := checkRanges(prefixOf(s), pools); err != nil {
 			return err
 		}
 	}
 	gateway := addrOf(string(s.GatewayIP))
-	if in.GatewayIP.set {
-		gateway = addrOf(in.GatewayIP.v)
+	if in.GatewayIP.Set {
+		gateway = addrOf(in.GatewayIP.Value)
 	}
 	for _, pool := range pools {
 		if gateway.IsValid() && addrOf(pool.Start).Compare(gateway) <= 0 && gateway.Compare(addrOf(pool.End)) <= 0 {
-			return conflict("GatewayConflictWithAllocationPools", "Gateway ip %s conflicts with allocation pool %s-%s.", gateway, pool.Start, pool.End)
+			return core.Conflict("GatewayConflictWithAllocationPools", "Gateway ip %s conflicts with allocation pool %s-%s.", gateway, pool.Start, pool.End)
 		}
 	}
 	return nil
@@ -272,23 +274,23 @@ func checkPools(s *Subnet, in *subnetChange) error {
 func checkRanges(prefix netip.Prefix, pools []AllocationPool) error {
 	for _, pool := range pools {
 		if end := addrOf(pool.End); end.Less(addrOf(pool.Start)) || versionOf(end) != versionOf(addrOf(pool.Start)) {
-			return badRequest("InvalidAllocationPool", "The allocation pool {'end': '%s', 'start': '%s'} is not valid.", pool.End, pool.Start)
+			return core.BadRequest("InvalidAllocationPool", "The allocation pool {'end': '%s', 'start': '%s'} is not valid.", pool.End, pool.Start)
 		}
 	}
 	first, last := hostsOf(prefix)
 	for _, pool := range pools {
 		start, end := addrOf(pool.Start), addrOf(pool.End)
 		if start.BitLen() != first.BitLen() {
-			return badRequest("InvalidAllocationPool", "The allocation pool %s-%s is not valid.", pool.Start, pool.End)
+			return core.BadRequest("InvalidAllocationPool", "The allocation pool %s-%s is not valid.", pool.Start, pool.End)
 		}
 		if start.Less(first) || last.Less(end) {
-			return badRequest("OutOfBoundsAllocationPool", "The allocation pool %s-%s spans beyond the subnet cidr %s.", pool.Start, pool.End, prefix)
+			return core.BadRequest("OutOfBoundsAllocationPool", "The allocation pool %s-%s spans beyond the subnet cidr %s.", pool.Start, pool.End, prefix)
 		}
 	}
 	for i, pool := range pools {
 		for _, other := range pools[i+1:] {
 			if addrOf(pool.Start).Compare(addrOf(other.End)) <= 0 && addrOf(other.Start).Compare(addrOf(pool.End)) <= 0 {
-				return conflict("OverlappingAllocationPools", "Found overlapping allocation pools: %s-%s %s-%s for subnet %s.", pool.Start, pool.End, other.Start, other.End, prefix)
+				return core.Conflict("OverlappingAllocationPools", "Found overlapping allocation pools: %s-%s %s-%s for subnet %s.", pool.Start, pool.End, other.Start, other.End, prefix)
 			}
 		}
 	}

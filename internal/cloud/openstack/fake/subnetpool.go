@@ -6,20 +6,21 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 type subnetPoolInput struct {
-	Name             opt[string]   `json:"name"`
-	Description      opt[string]   `json:"description"`
-	Prefixes         opt[[]string] `json:"prefixes"`
-	DefaultPrefixLen opt[int]      `json:"default_prefixlen"`
-	MinPrefixLen     opt[int]      `json:"min_prefixlen"`
-	MaxPrefixLen     opt[int]      `json:"max_prefixlen"`
-	DefaultQuota     opt[int]      `json:"default_quota"`
-	AddressScopeID   opt[string]   `json:"address_scope_id"`
-	Shared           opt[bool]     `json:"shared"`
-	IsDefault        opt[bool]     `json:"is_default"`
+	Name             core.Opt[string]   `json:"name"`
+	Description      core.Opt[string]   `json:"description"`
+	Prefixes         core.Opt[[]string] `json:"prefixes"`
+	DefaultPrefixLen core.Opt[int]      `json:"default_prefixlen"`
+	MinPrefixLen     core.Opt[int]      `json:"min_prefixlen"`
+	MaxPrefixLen     core.Opt[int]      `json:"max_prefixlen"`
+	DefaultQuota     core.Opt[int]      `json:"default_quota"`
+	AddressScopeID   core.Opt[string]   `json:"address_scope_id"`
+	Shared           core.Opt[bool]     `json:"shared"`
+	IsDefault        core.Opt[bool]     `json:"is_default"`
 }
 
 func (c *Cloud) subnetPoolCollection() *collection[SubnetPool] {
@@ -30,12 +31,12 @@ func (c *Cloud) subnetPoolCollection() *collection[SubnetPool] {
 		visible: func(_ *identity, p *SubnetPool) bool { return p.Shared },
 		create:  c.createSubnetPool, update: c.updateSubnetPool, remove: c.deleteSubnetPool,
 		startsAtRevisionZero: true, updated: updatedPool,
-		discard: func(p *SubnetPool) { c.neutron.pools.remove(p.ID) },
+		discard: func(p *SubnetPool) { c.neutron.pools.Remove(p.ID) },
 	}
 }
 
 func poolNotFound(id string) *wire.Error {
-	return notFound("SubnetPoolNotFound", "Subnet pool %s could not be found.", id)
+	return core.NotFound("SubnetPoolNotFound", "Subnet pool %s could not be found.", id)
 }
 
 func (c *Cloud) createSubnetPool(q *request, projectID string, raw json.RawMessage) (*SubnetPool, error) {
@@ -43,7 +44,7 @@ func (c *Cloud) createSubnetPool(q *request, projectID string, raw json.RawMessa
 	if err := decodeNeutron[SubnetPool](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	for attribute, given := range map[string]bool{"name": in.Name.set, "prefixes": in.Prefixes.set} {
+	for attribute, given := range map[string]bool{"name": in.Name.Set, "prefixes": in.Prefixes.Set} {
 		if !given {
 			return nil, required(attribute)
 		}
@@ -52,7 +53,7 @@ func (c *Cloud) createSubnetPool(q *request, projectID string, raw json.RawMessa
 	if err := c.applySubnetPool(q, p, &in, "create"); err != nil {
 		return nil, err
 	}
-	return c.neutron.pools.add(p), nil
+	return c.neutron.pools.Add(p), nil
 }
 
 func (c *Cloud) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage) error {
@@ -60,8 +61,8 @@ func (c *Cloud) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage)
 	if err := decodeNeutron[SubnetPool](raw, &in, http.MethodPut); err != nil {
 		return err
 	}
-	if in.Shared.set {
-		return badRequest("HTTPBadRequest", "Cannot update read-only attribute shared")
+	if in.Shared.Set {
+		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute shared")
 	}
 	changed := *p
 	if err := c.applySubnetPool(q, &changed, &in, "update"); err != nil {
@@ -75,11 +76,11 @@ func (c *Cloud) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage)
 func updatedPool(p *SubnetPool) any {
 	shown := struct {
 		SubnetPool
-		DefaultPrefixLen int  `json:"default_prefixlen"`
-		MinPrefixLen     int  `json:"min_prefixlen"`
-		MaxPrefixLen     int  `json:"max_prefixlen"`
-		DefaultQuota     int  `json:"default_quota,omitempty"`
-		AddressScopeID   Null `json:"address_scope_id,omitempty"`
+		DefaultPrefixLen int       `json:"default_prefixlen"`
+		MinPrefixLen     int       `json:"min_prefixlen"`
+		MaxPrefixLen     int       `json:"max_prefixlen"`
+		DefaultQuota     int       `json:"default_quota,omitempty"`
+		AddressScopeID   core.Null `json:"address_scope_id,omitempty"`
 	}{*p, int(p.DefaultPrefixLen), int(p.MinPrefixLen), int(p.MaxPrefixLen), int(p.DefaultQuota), p.AddressScopeID}
 	return shown
 }
@@ -88,27 +89,27 @@ func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, 
 	if err := in.check(); err != nil {
 		return err
 	}
-	for attribute, sent := range map[string]bool{"shared": in.Shared.or(false), "is_default": in.IsDefault.or(false)} {
+	for attribute, sent := range map[string]bool{"shared": in.Shared.Or(false), "is_default": in.IsDefault.Or(false)} {
 		if sent && !q.admin() {
-			return forbidden("PolicyNotAuthorized", "(rule:%[1]s_subnetpool and rule:%[1]s_subnetpool:%[2]s) is disallowed by policy", action, attribute)
+			return core.Forbidden("PolicyNotAuthorized", "(rule:%[1]s_subnetpool and rule:%[1]s_subnetpool:%[2]s) is disallowed by policy", action, attribute)
 		}
 	}
-	if in.Prefixes.set {
-		if err := p.setPrefixes(in.Prefixes.v); err != nil {
+	if in.Prefixes.Set {
+		if err := p.setPrefixes(in.Prefixes.Value); err != nil {
 			return err
 		}
 	}
-	if in.IsDefault.or(false) && !p.IsDefault {
-		if other := c.neutron.pools.first(func(o *SubnetPool) bool { return o.IsDefault && o.IPVersion == p.IPVersion }); other != nil {
+	if in.IsDefault.Or(false) && !p.IsDefault {
+		if other := c.neutron.pools.First(func(o *SubnetPool) bool { return o.IsDefault && o.IPVersion == p.IPVersion }); other != nil {
 			return invalid("A default subnetpool for this IP family has already been set. Only one default may exist per IP family")
 		}
 	}
-	in.Name.into(&p.Name)
-	in.Description.into(&p.Description)
-	in.Shared.into(&p.Shared)
-	in.IsDefault.into(&p.IsDefault)
-	if in.DefaultQuota.set {
-		p.DefaultQuota = NullInt(in.DefaultQuota.v)
+	in.Name.Into(&p.Name)
+	in.Description.Into(&p.Description)
+	in.Shared.Into(&p.Shared)
+	in.IsDefault.Into(&p.IsDefault)
+	if in.DefaultQuota.Set {
+		p.DefaultQuota = core.NullInt(in.DefaultQuota.Value)
 	}
 	return p.setBounds(in)
 }
@@ -117,23 +118,23 @@ func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, 
 func (in *subnetPoolInput) check() error {
 	for _, number := range []struct {
 		attribute string
-		sent      opt[int]
+		sent      core.Opt[int]
 	}{
 		{"default_quota", in.DefaultQuota},
 		{"default_prefixlen", in.DefaultPrefixLen},
 		{"min_prefixlen", in.MinPrefixLen},
 		{"max_prefixlen", in.MaxPrefixLen},
 	} {
-		if number.sent.v < 0 {
-			return badValue(number.attribute, "'%d' should be non-negative", number.sent.v)
+		if number.sent.Value < 0 {
+			return badValue(number.attribute, "'%d' should be non-negative", number.sent.Value)
 		}
 	}
-	for _, text := range in.Prefixes.v {
+	for _, text := range in.Prefixes.Value {
 		if _, err := netip.ParsePrefix(text); err != nil {
 			return badValue("prefixes", "'%s' is not a valid IP subnet", text)
 		}
 	}
-	if in.AddressScopeID.given() {
+	if in.AddressScopeID.Given() {
 		return checkID("address_scope_id", in.AddressScopeID)
 	}
 	return nil
@@ -141,27 +142,27 @@ func (in *subnetPoolInput) check() error {
 
 // setBounds sets how long the prefixes of subnets may be.
 func (p *SubnetPool) setBounds(in *subnetPoolInput) error {
-	longest := IntText(32)
+	longest := core.IntText(32)
 	if p.IPVersion == 6 {
 		longest = 128
 	}
-	for bound, sent := range map[*IntText]opt[int]{&p.MinPrefixLen: in.MinPrefixLen, &p.MaxPrefixLen: in.MaxPrefixLen} {
-		if sent.set {
-			*bound = IntText(sent.v)
+	for bound, sent := range map[*core.IntText]core.Opt[int]{&p.MinPrefixLen: in.MinPrefixLen, &p.MaxPrefixLen: in.MaxPrefixLen} {
+		if sent.Set {
+			*bound = core.IntText(sent.Value)
 		}
 	}
 	if p.DefaultPrefixLen == 0 {
 		p.DefaultPrefixLen = p.MinPrefixLen
 	}
-	if in.DefaultPrefixLen.set {
-		p.DefaultPrefixLen = IntText(in.DefaultPrefixLen.v)
+	if in.DefaultPrefixLen.Set {
+		p.DefaultPrefixLen = core.IntText(in.DefaultPrefixLen.Value)
 	}
 	for _, rule := range []struct {
 		isBroken    bool
 		name        string
-		length      IntText
+		length      core.IntText
 		other       string
-		otherLength IntText
+		otherLength core.IntText
 	}{
 		{p.MinPrefixLen > p.MaxPrefixLen, "min_prefixlen", p.MinPrefixLen, "max_prefixlen", p.MaxPrefixLen},
 		{p.MaxPrefixLen > longest, "max_prefixlen", p.MaxPrefixLen, "ip_version_max", longest},
@@ -169,7 +170,7 @@ func (p *SubnetPool) setBounds(in *subnetPoolInput) error {
 		{p.DefaultPrefixLen > p.MaxPrefixLen, "default_prefixlen", p.DefaultPrefixLen, "max_prefixlen", p.MaxPrefixLen},
 	} {
 		if rule.isBroken {
-			return badRequest("IllegalSubnetPoolPrefixBounds", "Illegal prefix bounds: %s=%d, %s=%d.", rule.name, int(rule.length), rule.other, int(rule.otherLength))
+			return core.BadRequest("IllegalSubnetPoolPrefixBounds", "Illegal prefix bounds: %s=%d, %s=%d.", rule.name, int(rule.length), rule.other, int(rule.otherLength))
 		}
 	}
 	return nil
@@ -179,7 +180,7 @@ func (p *SubnetPool) setBounds(in *subnetPoolInput) error {
 // never shrinks.
 func (p *SubnetPool) setPrefixes(texts []string) error {
 	if len(texts) == 0 {
-		return badRequest("EmptySubnetPoolPrefixList", "Empty subnet pool prefix list.")
+		return core.BadRequest("EmptySubnetPoolPrefixList", "Empty subnet pool prefix list.")
 	}
 	var prefixes []netip.Prefix
 	for _, text := range texts {
@@ -191,11 +192,11 @@ func (p *SubnetPool) setPrefixes(texts []string) error {
 		if !slices.ContainsFunc(prefixes, func(prefix netip.Prefix) bool {
 			return prefix.Overlaps(netip.MustParsePrefix(old)) && prefix.Bits() <= netip.MustParsePrefix(old).Bits()
 		}) {
-			return badRequest("IllegalSubnetPoolPrefixUpdate", "Illegal update to prefixes: Existing prefixes must be a subset of the new prefixes.")
+			return core.BadRequest("IllegalSubnetPoolPrefixUpdate", "Illegal update to prefixes: Existing prefixes must be a subset of the new prefixes.")
 		}
 	}
 	if slices.ContainsFunc(prefixes, func(prefix netip.Prefix) bool { return versionOf(prefix.Addr()) != version }) {
-		return badRequest("PrefixVersionMismatch", "Cannot mix IPv4 and IPv6 prefixes in a subnet pool.")
+		return core.BadRequest("PrefixVersionMismatch", "Cannot mix IPv4 and IPv6 prefixes in a subnet pool.")
 	}
 	if p.IPVersion == 0 {
 		p.IPVersion, p.MinPrefixLen, p.MaxPrefixLen = version, 8, 32
@@ -211,9 +212,9 @@ func (p *SubnetPool) setPrefixes(texts []string) error {
 }
 
 func (c *Cloud) deleteSubnetPool(_ *request, p *SubnetPool) error {
-	if c.neutron.subnets.first(func(s *Subnet) bool { return string(s.SubnetPoolID) == p.ID }) != nil {
-		return badRequest("SubnetPoolDeleteError", "Unable to delete subnet pool: Subnet pool has existing allocations.")
+	if c.neutron.subnets.First(func(s *Subnet) bool { return string(s.SubnetPoolID) == p.ID }) != nil {
+		return core.BadRequest("SubnetPoolDeleteError", "Unable to delete subnet pool: Subnet pool has existing allocations.")
 	}
-	c.neutron.pools.remove(p.ID)
+	c.neutron.pools.Remove(p.ID)
 	return nil
 }

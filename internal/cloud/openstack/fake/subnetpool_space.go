@@ -6,41 +6,43 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // badSubnet is how Neutron refuses what a new subnet asks of a subnet pool.
 func badSubnet(format string, args ...any) error {
-	return badRequest("BadRequest", "Bad subnets request: "+format+".", args...)
+	return core.BadRequest("BadRequest", "Bad subnets request: "+format+".", args...)
 }
 
 // poolOf is the subnet pool from which a new subnet takes its range; nil where the range is given and no pool is named.
 func (c *Cloud) poolOf(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
 	switch {
-	case given.IsValid() && in.PrefixLen.given():
+	case given.IsValid() && in.PrefixLen.Given():
 		return nil, badSubnet("cidr and prefixlen must not be supplied together")
-	case in.UseDefaultPool.v && in.SubnetPoolID.given():
+	case in.UseDefaultPool.Value && in.SubnetPoolID.Given():
 		return nil, badSubnet("subnetpool_id and use_default_subnetpool cannot both be specified")
-	case !in.UseDefaultPool.v && !in.SubnetPoolID.given() && !given.IsValid():
+	case !in.UseDefaultPool.Value && !in.SubnetPoolID.Given() && !given.IsValid():
 		return nil, badSubnet("a subnetpool must be specified in the absence of a cidr")
-	case in.UseDefaultPool.v:
+	case in.UseDefaultPool.Value:
 		return c.defaultPool(q, in, given)
-	case !in.SubnetPoolID.given():
+	case !in.SubnetPoolID.Given():
 		return nil, nil
 	}
-	pool := c.neutron.pools.get(in.SubnetPoolID.v)
+	pool := c.neutron.pools.Get(in.SubnetPoolID.Value)
 	if pool == nil || !q.owns(pool.ProjectID) && !pool.Shared {
-		return nil, poolNotFound(in.SubnetPoolID.v)
+		return nil, poolNotFound(in.SubnetPoolID.Value)
 	}
 	return pool, c.checkFromPool(pool, in, given)
 }
 
 // defaultPool is the subnet pool for all that name none.
 func (c *Cloud) defaultPool(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
-	version := in.IPVersion.v
+	version := in.IPVersion.Value
 	if given.IsValid() {
 		version = versionOf(given.Addr())
 	}
-	pool := c.neutron.pools.first(func(p *SubnetPool) bool {
+	pool := c.neutron.pools.First(func(p *SubnetPool) bool {
 		return p.IsDefault && p.IPVersion == version && (p.Shared || q.owns(p.ProjectID))
 	})
 	if pool == nil {
@@ -50,11 +52,11 @@ func (c *Cloud) defaultPool(q *request, in *subnetInput, given netip.Prefix) (*S
 }
 
 func (c *Cloud) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) error {
-	if !given.IsValid() && in.AllocationPools.given() {
+	if !given.IsValid() && in.AllocationPools.Given() {
 		return badSubnet("allocation_pools allowed only for specific subnet requests.")
 	}
-	if p.IPVersion != in.IPVersion.v {
-		return badSubnet("Cannot allocate IPv%d subnet from IPv%d subnet pool", in.IPVersion.v, p.IPVersion)
+	if p.IPVersion != in.IPVersion.Value {
+		return badSubnet("Cannot allocate IPv%d subnet from IPv%d subnet pool", in.IPVersion.Value, p.IPVersion)
 	}
 	return nil
 }
@@ -62,23 +64,23 @@ func (c *Cloud) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix
 // prefixFromPool takes a range from a subnet pool: the given one, or one of the wanted length. It comes out of the smallest
 // range that is free, so that large ones stay whole.
 func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) (netip.Prefix, error) {
-	bits := in.PrefixLen.or(int(p.DefaultPrefixLen))
+	bits := in.PrefixLen.Or(int(p.DefaultPrefixLen))
 	if given.IsValid() {
 		bits = given.Bits()
 	}
 	if bits > int(p.MaxPrefixLen) {
-		return netip.Prefix{}, badRequest("MaxPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, maximum allowed prefix is %d.", bits, p.MaxPrefixLen)
+		return netip.Prefix{}, core.BadRequest("MaxPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, maximum allowed prefix is %d.", bits, p.MaxPrefixLen)
 	}
 	if bits < int(p.MinPrefixLen) {
-		return netip.Prefix{}, badRequest("MinPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, minimum allowed prefix is %d.", bits, p.MinPrefixLen)
+		return netip.Prefix{}, core.BadRequest("MinPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, minimum allowed prefix is %d.", bits, p.MinPrefixLen)
 	}
 	taken := c.takenFrom(p)
 	if units := p.unitsOf(bits); p.DefaultQuota != 0 && units+p.unitsOfAll(taken) > float64(p.DefaultQuota) {
-		return netip.Prefix{}, conflict("SubnetPoolQuotaExceeded", "Per-tenant subnet pool prefix quota exceeded.")
+		return netip.Prefix{}, core.Conflict("SubnetPoolQuotaExceeded", "Per-tenant subnet pool prefix quota exceeded.")
 	}
 	// Neutron has no better status for a pool that ran dry: 500, but with a type.
 	poolExhausted := func(format string, args ...any) error {
-		return fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: "+format+".", args...)
+		return core.Fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: "+format+".", args...)
 	}
 	if given.IsValid() {
 		if !insidePool(p, given) || overlapsAny(given, taken) {
@@ -98,7 +100,7 @@ func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefi
 
 func (c *Cloud) takenFrom(p *SubnetPool) []netip.Prefix {
 	var taken []netip.Prefix
-	for _, s := range c.neutron.subnets.rows {
+	for _, s := range c.neutron.subnets.Rows {
 		if string(s.SubnetPoolID) == p.ID {
 			taken = append(taken, prefixOf(s))
 		}
@@ -135,7 +137,7 @@ func (p *SubnetPool) free(taken []netip.Prefix) []netip.Prefix {
 
 // remainder returns the largest ranges inside a range that overlap nothing taken.
 func remainder(all netip.Prefix, taken []netip.Prefix) []netip.Prefix {
-	inside := without(taken, func(t netip.Prefix) bool { return !t.Overlaps(all) })
+	inside := core.Without(taken, func(t netip.Prefix) bool { return !t.Overlaps(all) })
 	if len(inside) == 0 {
 		return []netip.Prefix{all}
 	}

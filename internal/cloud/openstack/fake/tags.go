@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // serveTags registers the extension standard-attr-tag for a collection.
@@ -17,14 +19,14 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		c.route(e, pattern, func(q *request) (reply, error) {
 			row, err := k.find(q) // whoever sees something may tag it
 			if err != nil {
-				return reply{}, notFound("TagResourceNotFound", "Resource %s %s could not be found.", k.plural, q.path("id"))
+				return reply{}, core.NotFound("TagResourceNotFound", "Resource %s %s could not be found.", k.plural, q.path("id"))
 			}
 			return do(q, k.std(row))
 		})
 	}
 	on("GET "+at, func(_ *request, std *Standard) (reply, error) { return ok(map[string]any{"tags": std.Tags}) })
 	on("PUT "+at, func(q *request, std *Standard) (reply, error) {
-		raw, found := unwrap(q.body, "tags")
+		raw, found := core.Unwrap(q.body, "tags")
 		if !found {
 			return reply{}, invalid("Invalid tags body")
 		}
@@ -40,7 +42,7 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		return noContent()
 	})
 	missing := func(q *request) error {
-		return notFound("TagNotFound", "Tag %s could not be found.", q.path("tag"))
+		return core.NotFound("TagNotFound", "Tag %s could not be found.", q.path("tag"))
 	}
 	on("GET "+at+"/{tag}", func(q *request, std *Standard) (reply, error) {
 		if !slices.Contains(std.Tags, q.path("tag")) {
@@ -54,7 +56,7 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 			return reply{}, invalid("%s", wrong)
 		}
 		if !slices.Contains(std.Tags, tag) {
-			c.setTags(std, with(std.Tags, tag))
+			c.setTags(std, core.With(std.Tags, tag))
 		}
 		return reply{status: http.StatusCreated, body: json.RawMessage("null")}, nil
 	})
@@ -62,7 +64,7 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		if !slices.Contains(std.Tags, q.path("tag")) {
 			return reply{}, missing(q)
 		}
-		c.setTags(std, without(std.Tags, func(t string) bool { return t == q.path("tag") }))
+		c.setTags(std, core.Without(std.Tags, func(t string) bool { return t == q.path("tag") }))
 		return noContent()
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
 // defaultVolumeType is the type that every Cinder has.
@@ -25,17 +27,17 @@ func (v *volumeType) view() map[string]any {
 
 // registerVolumeTypes serves the types of volumes, which only operators make and delete.
 func (c *Cloud) registerVolumeTypes(route func(pattern string, h handler)) {
-	c.cinder.types = newTable(func(v *volumeType) string { return v.id })
-	c.cinder.types.add(&volumeType{id: newUUID(), name: defaultVolumeType, description: "Default Volume Type"})
+	c.cinder.types = core.NewTable(func(v *volumeType) string { return v.id })
+	c.cinder.types.Add(&volumeType{id: core.NewUUID(), name: defaultVolumeType, description: "Default Volume Type"})
 	route("GET /types", func(*request) (reply, error) {
 		views := []any{}
-		for _, v := range slices.Backward(c.cinder.types.rows) {
+		for _, v := range slices.Backward(c.cinder.types.Rows) {
 			views = append(views, v.view())
 		}
 		return ok(map[string]any{"volume_types": views})
 	})
 	route("GET /types/{id}", func(q *request) (reply, error) {
-		v := c.cinder.types.get(q.path("id"))
+		v := c.cinder.types.Get(q.path("id"))
 		if v == nil {
 			return reply{}, noVolumeType(q.path("id"))
 		}
@@ -43,21 +45,23 @@ func (c *Cloud) registerVolumeTypes(route func(pattern string, h handler)) {
 	})
 	route("POST /types", c.createVolumeType)
 	route("DELETE /types/{id}", func(q *request) (reply, error) {
-		v := c.cinder.types.get(q.path("id"))
+		v := c.cinder.types.Get(q.path("id"))
 		switch {
 		case !q.admin():
-			return reply{}, forbidden("", "Policy doesn't allow volume_extension:type_delete to be performed.")
+			return reply{}, core.Forbidden("", "Policy doesn't allow volume_extension:type_delete to be performed.")
 		case v == nil:
 			return reply{}, noVolumeType(q.path("id"))
-		case c.cinder.volumes.first(func(volume *Volume) bool { return volume.VolumeType == v.name }) != nil:
-			return reply{}, badRequest("", "Target volume type is still in use.")
+		case c.cinder.volumes.First(func(volume *Volume) bool { return volume.VolumeType == v.name }) != nil:
+			return reply{}, core.BadRequest("", "Target volume type is still in use.")
 		}
-		c.cinder.types.remove(v.id)
+		c.cinder.types.Remove(v.id)
 		return reply{status: http.StatusAccepted}, nil
 	})
 }
 
-func noVolumeType(id string) error { return notFound("", "Volume type %s could not be found.", id) }
+func noVolumeType(id string) error {
+	return core.NotFound("", "Volume type %s could not be found.", id)
+}
 
 func (c *Cloud) createVolumeType(q *request) (reply, error) {
 	rule := object([]string{"volume_type"}, property{"volume_type", openObject([]string{"name"}, property{"name", text255(1)})})
@@ -65,19 +69,19 @@ func (c *Cloud) createVolumeType(q *request) (reply, error) {
 		return reply{}, err
 	}
 	if !q.admin() {
-		return reply{}, forbidden("", "Policy doesn't allow volume_extension:type_create to be performed.")
+		return reply{}, core.Forbidden("", "Policy doesn't allow volume_extension:type_create to be performed.")
 	}
 	var in struct {
 		Name        string `json:"name"`
 		Description string `json:"description"`
 	}
-	if raw, _ := unwrap(q.body, "volume_type"); json.Unmarshal(raw, &in) != nil {
-		return reply{}, badRequest("", "Malformed request body")
+	if raw, _ := core.Unwrap(q.body, "volume_type"); json.Unmarshal(raw, &in) != nil {
+		return reply{}, core.BadRequest("", "Malformed request body")
 	}
 	if c.volumeTypeOf(in.Name) != nil {
-		return reply{}, conflict("", "Volume Type %s already exists.", in.Name)
+		return reply{}, core.Conflict("", "Volume Type %s already exists.", in.Name)
 	}
-	made := c.cinder.types.add(&volumeType{id: newUUID(), name: in.Name, description: in.Description})
+	made := c.cinder.types.Add(&volumeType{id: core.NewUUID(), name: in.Name, description: in.Description})
 	return ok(map[string]any{"volume_type": made.view()})
 }
 
@@ -85,14 +89,14 @@ func (c *Cloud) createVolumeType(q *request) (reply, error) {
 // difference.
 func (c *Cloud) volumeTypeOf(nameOrID string) *volumeType {
 	nameOrID = cmp.Or(nameOrID, defaultVolumeType)
-	return c.cinder.types.first(func(v *volumeType) bool { return strings.EqualFold(v.name, nameOrID) || v.id == nameOrID })
+	return c.cinder.types.First(func(v *volumeType) bool { return strings.EqualFold(v.name, nameOrID) || v.id == nameOrID })
 }
 
 // checkVolumeType answers as Nova does, to which capitals make a difference, when a server's volume is to be of a type that does not exist.
 func (c *Cloud) checkVolumeType(nameOrID string) error {
 	known := c.volumeTypeOf(nameOrID)
 	if known == nil || nameOrID != "" && nameOrID != known.name && nameOrID != known.id {
-		return badRequest("", "Volume type %s could not be found.", nameOrID)
+		return core.BadRequest("", "Volume type %s could not be found.", nameOrID)
 	}
 	return nil
 }
@@ -104,5 +108,5 @@ func (c *Cloud) AddVolumeType(name string) string {
 	if known := c.volumeTypeOf(name); known != nil {
 		return known.id
 	}
-	return c.cinder.types.add(&volumeType{id: newUUID(), name: name}).id
+	return c.cinder.types.Add(&volumeType{id: core.NewUUID(), name: name}).id
 }

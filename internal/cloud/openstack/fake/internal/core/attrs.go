@@ -1,4 +1,4 @@
-package fake
+package core
 
 import (
 	"bytes"
@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// Attrs are the attributes of a request body, by their names on the wire.
-type Attrs map[string]any
 
 // Null is a string that is null on the wire when it is empty.
 type Null string
@@ -40,42 +37,42 @@ type IntText int
 // MarshalJSON implements json.Marshaler.
 func (n IntText) MarshalJSON() ([]byte, error) { return json.Marshal(strconv.Itoa(int(n))) }
 
-// opt is an attribute of a request body: absent, null, or a value.
-type opt[T any] struct {
-	set, null bool
-	v         T
+// Opt is an attribute of a request body: absent, null, or a value.
+type Opt[T any] struct {
+	Set, Null bool
+	Value     T
 }
 
 // UnmarshalJSON implements json.Unmarshaler; it is called for null too.
-func (o *opt[T]) UnmarshalJSON(b []byte) error {
-	o.set = true
+func (o *Opt[T]) UnmarshalJSON(b []byte) error {
+	o.Set = true
 	if string(b) == "null" {
-		o.null = true
+		o.Null = true
 		return nil
 	}
-	return json.Unmarshal(b, &o.v)
+	return json.Unmarshal(b, &o.Value)
 }
 
-// given reports whether there is a value.
-func (o opt[T]) given() bool { return o.set && !o.null }
+// Given reports whether there is a value.
+func (o Opt[T]) Given() bool { return o.Set && !o.Null }
 
-// or returns the value, or def when there is none.
-func (o opt[T]) or(def T) T {
-	if o.given() {
-		return o.v
+// Or returns the value, or def when there is none.
+func (o Opt[T]) Or(def T) T {
+	if o.Given() {
+		return o.Value
 	}
 	return def
 }
 
-// into overwrites p with the value if the attribute was sent; null becomes the zero value.
-func (o opt[T]) into(p *T) {
-	if o.set {
-		*p = o.v
+// Into overwrites p with the value if the attribute was sent; null becomes the zero value.
+func (o Opt[T]) Into(p *T) {
+	if o.Set {
+		*p = o.Value
 	}
 }
 
-// unwrap returns the value below the only key of a request body.
-func unwrap(body []byte, key string) (json.RawMessage, bool) {
+// Unwrap returns the value below the only key of a request body.
+func Unwrap(body []byte, key string) (json.RawMessage, bool) {
 	var envelope map[string]json.RawMessage
 	if err := json.Unmarshal(body, &envelope); err != nil {
 		return nil, false
@@ -84,22 +81,22 @@ func unwrap(body []byte, key string) (json.RawMessage, bool) {
 	return raw, ok && string(raw) != "null"
 }
 
-// decodeError says what is wrong with the attributes of a request.
-type decodeError struct {
-	unknown string // name of an attribute that does not exist
-	field   string // name of an attribute of the wrong type
+// DecodeError says what is wrong with the attributes of a request.
+type DecodeError struct {
+	Unknown string // name of an attribute that does not exist
+	Field   string // name of an attribute of the wrong type
 	value   string // what the wrong type is
 }
 
-func (e *decodeError) Error() string {
-	if e.unknown != "" {
-		return "unknown attribute " + e.unknown
+func (e *DecodeError) Error() string {
+	if e.Unknown != "" {
+		return "unknown attribute " + e.Unknown
 	}
-	return "attribute " + e.field + " has the wrong type " + e.value
+	return "attribute " + e.Field + " has the wrong type " + e.value
 }
 
-// decodeStrictly decodes attributes into a struct and refuses those that the struct does not have.
-func decodeStrictly(raw json.RawMessage, into any) *decodeError {
+// DecodeStrictly decodes attributes into a struct and refuses those that the struct does not have.
+func DecodeStrictly(raw json.RawMessage, into any) *DecodeError {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)
@@ -107,17 +104,17 @@ func decodeStrictly(raw json.RawMessage, into any) *decodeError {
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return &decodeError{field: wrong.Field, value: wrong.Value}
+		return &DecodeError{Field: wrong.Field, value: wrong.Value}
 	}
 	// encoding/json has no type for an unknown field, only this text.
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		return &decodeError{unknown: strings.Trim(name, `"`)}
+		return &DecodeError{Unknown: strings.Trim(name, `"`)}
 	}
-	return &decodeError{field: "body", value: err.Error()}
+	return &DecodeError{Field: "body", value: err.Error()}
 }
 
-// jsonFields returns the names that a struct type has on the wire, each with the path to its field.
-func jsonFields(t reflect.Type) map[string][]int {
+// JsonFields returns the names that a struct type has on the wire, each with the path to its field.
+func JsonFields(t reflect.Type) map[string][]int {
 	names := map[string][]int{}
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("json")

@@ -1,4 +1,4 @@
-package fake
+package core
 
 import (
 	"crypto/rand"
@@ -12,19 +12,19 @@ func randomBytes(n int) []byte {
 	return raw
 }
 
-// newUUID returns a random UUID (version 4), as most services use for IDs.
-func newUUID() string {
+// NewUUID returns a random UUID (version 4), as most services use for IDs.
+func NewUUID() string {
 	raw := randomBytes(16)
 	raw[6] = raw[6]&0x0f | 0x40
 	raw[8] = raw[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }
 
-// newHexID returns a random ID in the form that Keystone uses.
-func newHexID() string { return hex.EncodeToString(randomBytes(16)) }
+// NewHexID returns a random ID in the form that Keystone uses.
+func NewHexID() string { return hex.EncodeToString(randomBytes(16)) }
 
-// newMAC returns a MAC address in the range that Neutron uses.
-func newMAC() string {
+// NewMAC returns a MAC address in the range that Neutron uses.
+func NewMAC() string {
 	raw := randomBytes(3)
 	return fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", raw[0], raw[1], raw[2])
 }

@@ -1,0 +1,42 @@
+package core
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+func Fail(status int, kind, format string, args ...any) *wire.Error {
+	return &wire.Error{Status: status, Type: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+func BadRequest(kind, format string, args ...any) *wire.Error {
+	return Fail(http.StatusBadRequest, kind, format, args...)
+}
+
+func NotFound(kind, format string, args ...any) *wire.Error {
+	return Fail(http.StatusNotFound, kind, format, args...)
+}
+
+func Conflict(kind, format string, args ...any) *wire.Error {
+	return Fail(http.StatusConflict, kind, format, args...)
+}
+
+func Forbidden(kind, format string, args ...any) *wire.Error {
+	return Fail(http.StatusForbidden, kind, format, args...)
+}
+
+// Unauthenticated is what Keystone answers, and its middleware in front of every other service.
+func Unauthenticated() *wire.Error {
+	return Fail(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication.")
+}
+
+// UnauthenticatedAt is the same at a service that lets the middleware pass what it does not know, and looks itself.
+func UnauthenticatedAt(service wire.Service) *wire.Error {
+	if service == wire.Glance {
+		return Fail(http.StatusUnauthorized, "", "This server could not verify that you are authorized to access the document you requested. "+
+			"Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand how to supply the credentials required.")
+	}
+	return Unauthenticated()
+}

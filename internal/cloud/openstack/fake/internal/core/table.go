@@ -1,0 +1,91 @@
+package core
+
+import "slices"
+
+// Table holds the rows of one kind of resource in the order of their creation.
+//
+// Answers are encoded after the cloud's lock is released, from shallow copies of the rows. So a row may change field by
+// field, but a slice or map in it is replaced as a whole and never changed in place.
+type Table[T any] struct {
+	ID   func(*T) string
+	byID map[string]*T
+	Rows []*T
+}
+
+func NewTable[T any](id func(*T) string) *Table[T] {
+	return &Table[T]{ID: id, byID: map[string]*T{}}
+}
+
+func (t *Table[T]) Add(row *T) *T {
+	t.byID[t.ID(row)] = row
+	t.Rows = append(t.Rows, row)
+	return row
+}
+
+// Get returns the row, or nil.
+func (t *Table[T]) Get(id string) *T { return t.byID[id] }
+
+func (t *Table[T]) Remove(id string) {
+	row, ok := t.byID[id]
+	if !ok {
+		return
+	}
+	delete(t.byID, id)
+	t.Rows = slices.DeleteFunc(t.Rows, func(r *T) bool { return r == row })
+}
+
+// Where returns the rows that match, oldest first.
+func (t *Table[T]) Where(match func(*T) bool) []*T {
+	var found []*T
+	for _, row := range t.Rows {
+		if match(row) {
+			found = append(found, row)
+		}
+	}
+	return found
+}
+
+// First returns the oldest row that matches, or nil.
+func (t *Table[T]) First(match func(*T) bool) *T {
+	for _, row := range t.Rows {
+		if match(row) {
+			return row
+		}
+	}
+	return nil
+}
+
+func (t *Table[T]) Count(match func(*T) bool) int {
+	n := 0
+	for _, row := range t.Rows {
+		if match(row) {
+			n++
+		}
+	}
+	return n
+}
+
+// Copies returns shallow copies, which stay valid without the cloud's lock.
+func Copies[T any](rows []*T) []T {
+	out := make([]T, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, *row)
+	}
+	return out
+}
+
+// Without returns a new slice that lacks the elements that match.
+func Without[E any](in []E, match func(E) bool) []E {
+	out := make([]E, 0, len(in))
+	for _, e := range in {
+		if !match(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// With returns a new slice that has more at its end.
+func With[E any](in []E, more ...E) []E {
+	return append(slices.Clip(slices.Clone(in)), more...)
+}
