@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // registerAttachments serves the volumes of servers. They attach and detach at once.
@@ -68,14 +69,14 @@ func (d Disk) view(s *Server, micro int) map[string]any {
 }
 
 func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
-	properties := []property{{"volumeId", uuid}, {"device", hasType("string", "null")}}
+	properties := []schema.Property{schema.Attribute("volumeId", schema.UUID), schema.Attribute("device", schema.HasType("string", "null"))}
 	if micro >= 249 {
-		properties = append(properties, property{"tag", serverTag})
+		properties = append(properties, schema.Attribute("tag", serverTag))
 	}
 	if micro >= 279 {
-		properties = append(properties, property{"delete_on_termination", boolean})
+		properties = append(properties, schema.Attribute("delete_on_termination", schema.Boolean))
 	}
-	if err := validate(q.body, object([]string{"volumeAttachment"}, property{"volumeAttachment", object([]string{"volumeId"}, properties...)})); err != nil {
+	if err := schema.Validate(q.body, schema.Object([]string{"volumeAttachment"}, schema.Attribute("volumeAttachment", schema.Object([]string{"volumeId"}, properties...)))); err != nil {
 		return reply{}, err
 	}
 	s, err := c.findServer(q)

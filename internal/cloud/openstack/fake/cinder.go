@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -87,15 +88,15 @@ func (c *Cloud) findVolume(q *request) (*Volume, error) {
 // volumeRule is the schema for a new volume. Attributes that it does not have are passed over.
 func volumeRule(key string, value any) string {
 	size := func(key string, value any) string {
-		if complaint := hasType("integer", "string", "null")(key, value); complaint != "" || value == nil {
+		if complaint := schema.HasType("integer", "string", "null")(key, value); complaint != "" || value == nil {
 			return complaint
 		}
 		return volumeSize(key, value)
 	}
-	return object([]string{"volume"}, property{"volume", openObject(nil,
-		property{"name", hasType("string", "null")}, property{"description", hasType("string", "null")},
-		property{"size", size}, property{"metadata", volumeMetadata},
-	)})(key, value)
+	return schema.Object([]string{"volume"}, schema.Attribute("volume", schema.OpenObject(nil,
+		schema.Attribute("name", schema.HasType("string", "null")), schema.Attribute("description", schema.HasType("string", "null")),
+		schema.Attribute("size", size), schema.Attribute("metadata", volumeMetadata),
+	)))(key, value)
 }
 
 type volumeInput struct {
@@ -130,7 +131,7 @@ func (in *volumeInput) check(c *Cloud) error {
 }
 
 func (c *Cloud) createVolume(q *request) (reply, error) {
-	if err := validate(q.body, volumeRule); err != nil {
+	if err := schema.Validate(q.body, volumeRule); err != nil {
 		return reply{}, err
 	}
 	var in volumeInput

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // registerVolumeParts serves what hangs on a volume.
@@ -46,7 +47,7 @@ func volumeMetadata(key string, value any) string {
 }
 
 func (v *Volume) setMetadata(q *request, onto map[string]string) (reply, error) {
-	if err := validate(q.body, object([]string{"metadata"}, property{"metadata", volumeMetadata})); err != nil {
+	if err := schema.Validate(q.body, schema.Object([]string{"metadata"}, schema.Attribute("metadata", volumeMetadata))); err != nil {
 		return reply{}, err
 	}
 	raw, _ := core.Unwrap(q.body, "metadata")
@@ -58,10 +59,10 @@ func (v *Volume) setMetadata(q *request, onto map[string]string) (reply, error) 
 }
 
 func (c *Cloud) updateVolume(q *request) (reply, error) {
-	rule := object([]string{"volume"}, property{"volume", object(nil,
-		property{"name", hasType("string", "null")}, property{"description", hasType("string", "null")}, property{"metadata", volumeMetadata},
-	)})
-	if err := validate(q.body, rule); err != nil {
+	rule := schema.Object([]string{"volume"}, schema.Attribute("volume", schema.Object(nil,
+		schema.Attribute("name", schema.HasType("string", "null")), schema.Attribute("description", schema.HasType("string", "null")), schema.Attribute("metadata", volumeMetadata),
+	)))
+	if err := schema.Validate(q.body, rule); err != nil {
 		return reply{}, err
 	}
 	v, err := c.findVolume(q)
@@ -96,7 +97,7 @@ func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
 			return reply{}, core.BadRequest("", "There is no such action: %s. Verify the request body and Content-Type header and try again.", action)
 		}
 	}
-	if err := validate(q.body, object(nil, property{"os-extend", object([]string{"new_size"}, property{"new_size", volumeSize})})); err != nil {
+	if err := schema.Validate(q.body, schema.Object(nil, schema.Attribute("os-extend", schema.Object([]string{"new_size"}, schema.Attribute("new_size", volumeSize))))); err != nil {
 		return reply{}, err
 	}
 	var in struct {

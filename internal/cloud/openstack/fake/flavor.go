@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // Flavor is a Nova flavor. RAM is in MiB, Disk in GiB.
@@ -57,10 +58,10 @@ func (c *Cloud) registerFlavors(e endpoint) {
 }
 
 func (c *Cloud) createFlavor(q *request, micro int) (reply, error) {
-	rule := object([]string{"flavor"}, property{"flavor", openObject([]string{"name", "ram", "vcpus", "disk"},
-		property{"name", name}, property{"ram", number(1)}, property{"vcpus", number(1)}, property{"disk", number(0)},
-	)})
-	if err := validate(q.body, rule); err != nil {
+	rule := schema.Object([]string{"flavor"}, schema.Attribute("flavor", schema.OpenObject([]string{"name", "ram", "vcpus", "disk"},
+		schema.Attribute("name", schema.Name), schema.Attribute("ram", schema.Number(1)), schema.Attribute("vcpus", schema.Number(1)), schema.Attribute("disk", schema.Number(0)),
+	)))
+	if err := schema.Validate(q.body, rule); err != nil {
 		return reply{}, err
 	}
 	if !q.admin() {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // KeyPair is a Nova key pair. It belongs to a user, not to a project.
@@ -134,33 +135,33 @@ const (
 )
 
 // keyPairRule is the schema of the microversion.
-func keyPairRule(micro int) rule {
+func keyPairRule(micro int) schema.Rule {
 	allowed, required := keyPairCharacters, []string{"name"}
 	if micro >= 292 {
 		allowed, required = keyPairCharactersSince, []string{"name", "public_key"}
 	}
 	safe := func(key string, value any) string {
-		if complaint := name(key, value); complaint != "" {
+		if complaint := schema.Name(key, value); complaint != "" {
 			return complaint
 		}
-		if strings.ContainsFunc(pythonText(value), func(r rune) bool { return !strings.ContainsRune(allowed, r) }) {
-			return invalidName("Only expected characters: [" + allowed + "]")
+		if strings.ContainsFunc(schema.PythonText(value), func(r rune) bool { return !strings.ContainsRune(allowed, r) }) {
+			return schema.InvalidName("Only expected characters: [" + allowed + "]")
 		}
 		return ""
 	}
-	properties := []property{{"name", safe}}
+	properties := []schema.Property{schema.Attribute("name", safe)}
 	if micro >= 202 {
-		properties = append(properties, property{"type", allOf(hasType("string"), oneOf("ssh", "x509"))})
+		properties = append(properties, schema.Attribute("type", schema.AllOf(schema.HasType("string"), schema.OneOf("ssh", "x509"))))
 	}
-	properties = append(properties, property{"public_key", hasType("string")})
+	properties = append(properties, schema.Attribute("public_key", schema.HasType("string")))
 	if micro >= 210 {
-		properties = append(properties, property{"user_id", hasType("string")})
+		properties = append(properties, schema.Attribute("user_id", schema.HasType("string")))
 	}
-	return object([]string{"keypair"}, property{"keypair", object(required, properties...)})
+	return schema.Object([]string{"keypair"}, schema.Attribute("keypair", schema.Object(required, properties...)))
 }
 
 func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
-	if err := validate(q.body, keyPairRule(micro)); err != nil {
+	if err := schema.Validate(q.body, keyPairRule(micro)); err != nil {
 		return reply{}, err
 	}
 	in := keyPairInput{UserID: q.userID}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // The longest name, description and tag.
@@ -49,7 +50,7 @@ func wrongType(raw json.RawMessage, into any, err *core.DecodeError) error {
 		return core.BadRequest("HTTPBadRequest", "Body contains invalid data")
 	}
 	attribute := path[at]
-	shown := pythonText(sent[attribute])
+	shown := schema.PythonText(sent[attribute])
 	switch reflect.New(row.FieldByIndex(names[attribute]).Type).Interface().(type) {
 	case *core.Opt[bool]:
 		return invalid("'%s' cannot be converted to boolean", shown)

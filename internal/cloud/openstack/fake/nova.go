@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -143,7 +144,7 @@ func numberParameters(q *request, names ...string) error {
 	for _, name := range names {
 		for _, value := range q.values[name] {
 			if strings.Trim(value, "0123456789") != "" {
-				return core.BadRequest("", "Invalid input for query parameters %s. Value: %s. %s does not match '^[0-9]*$'", name, value, pythonRepr(value))
+				return core.BadRequest("", "Invalid input for query parameters %s. Value: %s. %s does not match '^[0-9]*$'", name, value, schema.PythonRepr(value))
 			}
 		}
 	}
@@ -154,7 +155,7 @@ func numberParameters(q *request, names ...string) error {
 func onlyParameters(q *request, known ...string) error {
 	unknown := core.Without(slices.Sorted(maps.Keys(q.values)), func(key string) bool { return slices.Contains(known, key) })
 	if len(unknown) > 0 {
-		return core.BadRequest("", "Additional properties are not allowed (%s)", unexpected(unknown))
+		return core.BadRequest("", "Additional properties are not allowed (%s)", schema.Unexpected(unknown))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -26,7 +27,7 @@ type quotaAPI struct {
 	// unknown is what is answered for a resource that has no quota.
 	unknown func(resource string) *wire.Error
 	// body is checked first, where it is given.
-	body rule
+	body schema.Rule
 }
 
 func quotaAPIs() []quotaAPI {
@@ -51,10 +52,10 @@ func quotaAPIs() []quotaAPI {
 			denied: func(action string) *wire.Error {
 				return core.Forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", action)
 			},
-			body: object([]string{"quota_set"}, property{"quota_set", object(nil,
-				property{"instances", number(Unlimited)}, property{"cores", number(Unlimited)}, property{"ram", number(Unlimited)},
-				property{"key_pairs", number(Unlimited)}, property{"server_groups", number(Unlimited)},
-			)}),
+			body: schema.Object([]string{"quota_set"}, schema.Attribute("quota_set", schema.Object(nil,
+				schema.Attribute("instances", schema.Number(Unlimited)), schema.Attribute("cores", schema.Number(Unlimited)), schema.Attribute("ram", schema.Number(Unlimited)),
+				schema.Attribute("key_pairs", schema.Number(Unlimited)), schema.Attribute("server_groups", schema.Number(Unlimited)),
+			))),
 		},
 		{
 			endpoint: endpoint{service: wire.Cinder, prefix: cinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
@@ -108,7 +109,7 @@ func (c *Cloud) quotaView(api *quotaAPI, projectID string) map[string]any {
 
 func (c *Cloud) changeQuota(api *quotaAPI, q *request) (reply, error) {
 	if api.body != nil {
-		if err := validate(q.body, api.body); err != nil {
+		if err := schema.Validate(q.body, api.body); err != nil {
 			return reply{}, err
 		}
 	}

@@ -6,18 +6,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 func TestValidate_Messages(t *testing.T) {
-	rule := object([]string{"thing"}, property{"thing", object([]string{"name"},
-		property{"name", name},
-		property{"size", volumeSize},
-		property{"kinds", allOf(arrayOf(oneOf("a", "b")), lengthBetween(1, 2))},
-		property{"id", anyOf(uuid, hasType("null"))},
-		property{"on", boolean},
-		property{"metadata", metadataRule},
-	)})
+	rule := schema.Object([]string{"thing"}, schema.Attribute("thing", schema.Object([]string{"name"},
+		schema.Attribute("name", schema.Name),
+		schema.Attribute("size", volumeSize),
+		schema.Attribute("kinds", schema.AllOf(schema.ArrayOf(schema.OneOf("a", "b")), schema.LengthBetween(1, 2))),
+		schema.Attribute("id", schema.AnyOf(schema.UUID, schema.HasType("null"))),
+		schema.Attribute("on", schema.Boolean),
+		schema.Attribute("metadata", metadataRule),
+	)))
 	for caseName, test := range map[string]struct{ body, want string }{
 		"all is well":               {`{"thing": {"name": "n", "size": "2", "kinds": ["a"], "id": null, "on": "yes", "metadata": {"a.b": "c"}}}`, ""},
 		"no JSON":                   {`{"thing"`, "The server could not comply with the request since it is either malformed or otherwise incorrect."},
@@ -35,7 +36,7 @@ func TestValidate_Messages(t *testing.T) {
 		"a name with spaces around": {`{"thing": {"name": " n"}}`, "An invalid 'name' value was provided. The name must be: printable characters. Can not start or end with whitespace."},
 	} {
 		t.Run(caseName, func(t *testing.T) {
-			err := validate([]byte(test.body), rule)
+			err := schema.Validate([]byte(test.body), rule)
 			if test.want == "" {
 				require.NoError(t, err)
 				return
@@ -52,6 +53,6 @@ func TestPythonQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain": "'plain'", "it's": `"it's"`, `say "it's"`: `'say "it\'s"'`, "a\nb\\c": `'a\nb\\c'`, "": "''",
 	} {
-		require.Equal(t, want, pythonRepr(text))
+		require.Equal(t, want, schema.PythonRepr(text))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // Server is a Nova server.
@@ -103,11 +104,11 @@ func (c *Cloud) dropServer(s *Server) {
 func (c *Cloud) touchServer(s *Server) { s.UpdatedAt = timestamp(c.now()) }
 
 func (c *Cloud) updateServer(q *request, micro int) (reply, error) {
-	properties := []property{{"name", name}}
+	properties := []schema.Property{schema.Attribute("name", schema.Name)}
 	if micro >= 219 {
-		properties = append(properties, property{"description", allOf(hasType("string", "null"), lengthBetween(0, 255))})
+		properties = append(properties, schema.Attribute("description", schema.AllOf(schema.HasType("string", "null"), schema.LengthBetween(0, 255))))
 	}
-	if err := validate(q.body, object([]string{"server"}, property{"server", object(nil, properties...)})); err != nil {
+	if err := schema.Validate(q.body, schema.Object([]string{"server"}, schema.Attribute("server", schema.Object(nil, properties...)))); err != nil {
 		return reply{}, err
 	}
 	s, err := c.findServer(q)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // The message with which Nova's scheduler gives up.
@@ -35,7 +36,7 @@ type serverGroupName struct {
 }
 
 func (c *Cloud) createServer(q *request, micro int) (reply, error) {
-	if err := validate(q.body, serverRule(micro)); err != nil {
+	if err := schema.Validate(q.body, serverRule(micro)); err != nil {
 		return reply{}, err
 	}
 	var in serverInput

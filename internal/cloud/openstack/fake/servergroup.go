@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // ServerGroup is a Nova server group.
@@ -86,23 +87,23 @@ func (c *Cloud) findServerGroup(q *request) (*ServerGroup, error) {
 }
 
 // serverGroupRule is the schema of the microversion.
-func serverGroupRule(micro int) rule {
+func serverGroupRule(micro int) schema.Rule {
 	policies := []string{"anti-affinity", "affinity"}
 	if micro >= 215 {
 		policies = append(policies, "soft-anti-affinity", "soft-affinity")
 	}
-	policy := allOf(hasType("string"), oneOf(policies...))
+	policy := schema.AllOf(schema.HasType("string"), schema.OneOf(policies...))
 	required := []string{"name", "policies"}
-	properties := []property{{"name", name}, {"policies", allOf(arrayOf(policy), lengthBetween(1, 1))}}
+	properties := []schema.Property{schema.Attribute("name", schema.Name), schema.Attribute("policies", schema.AllOf(schema.ArrayOf(policy), schema.LengthBetween(1, 1)))}
 	if micro >= 264 {
 		required = []string{"name", "policy"}
-		properties = []property{{"name", name}, {"policy", policy}, {"rules", object(nil, property{"max_server_per_host", number(1)})}}
+		properties = []schema.Property{schema.Attribute("name", schema.Name), schema.Attribute("policy", policy), schema.Attribute("rules", schema.Object(nil, schema.Attribute("max_server_per_host", schema.Number(1))))}
 	}
-	return object([]string{"server_group"}, property{"server_group", object(required, properties...)})
+	return schema.Object([]string{"server_group"}, schema.Attribute("server_group", schema.Object(required, properties...)))
 }
 
 func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
-	if err := validate(q.body, serverGroupRule(micro)); err != nil {
+	if err := schema.Validate(q.body, serverGroupRule(micro)); err != nil {
 		return reply{}, err
 	}
 	var in struct {

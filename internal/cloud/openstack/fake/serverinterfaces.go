@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // registerInterfaces serves the ports of servers. They attach and detach at once.
@@ -44,9 +45,9 @@ func interfaceView(p *Port) map[string]any {
 }
 
 func (c *Cloud) attachInterface(q *request, s *Server) (reply, error) {
-	address := object([]string{"ip_address"}, property{"ip_address", hasType("string")})
-	rule := object(nil, property{"interfaceAttachment", object(nil, property{"net_id", uuid}, property{"port_id", uuid}, property{"fixed_ips", arrayOf(address)})})
-	if err := validate(q.body, rule); err != nil {
+	address := schema.Object([]string{"ip_address"}, schema.Attribute("ip_address", schema.HasType("string")))
+	rule := schema.Object(nil, schema.Attribute("interfaceAttachment", schema.Object(nil, schema.Attribute("net_id", schema.UUID), schema.Attribute("port_id", schema.UUID), schema.Attribute("fixed_ips", schema.ArrayOf(address)))))
+	if err := schema.Validate(q.body, rule); err != nil {
 		return reply{}, err
 	}
 	var in struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // listServers lists the newest first, unless the list asks for another order.
@@ -108,11 +109,11 @@ func (q *request) mayList(s *Server, everybody bool) bool {
 // from bars.
 func serverName(wanted string) (*regexp.Regexp, error) {
 	if _, err := regexp.Compile(wanted); err != nil {
-		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, pythonRepr(wanted))
+		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, schema.PythonRepr(wanted))
 	}
 	expression, err := regexp.Compile("(?i)" + strings.ReplaceAll(wanted, "|", `\|`))
 	if err != nil {
-		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, pythonRepr(wanted))
+		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, schema.PythonRepr(wanted))
 	}
 	return expression, nil
 }
@@ -124,7 +125,7 @@ func changesSince(query url.Values) (string, error) {
 	}
 	since, err := time.Parse(time.RFC3339, value)
 	if err != nil {
-		return "", core.BadRequest("", "Invalid input for query parameters changes-since. Value: %s. %s is not a 'date-time'", value, pythonRepr(value))
+		return "", core.BadRequest("", "Invalid input for query parameters changes-since. Value: %s. %s is not a 'date-time'", value, schema.PythonRepr(value))
 	}
 	return timestamp(since), nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // registerServerParts serves what hangs on a server, and the few facts of Nova that clients look up.
@@ -68,7 +69,7 @@ func (c *Cloud) registerServerMetadata(on serverPart) {
 }
 
 func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (reply, error) {
-	if err := validate(q.body, object([]string{"metadata"}, property{"metadata", metadataRule})); err != nil {
+	if err := schema.Validate(q.body, schema.Object([]string{"metadata"}, schema.Attribute("metadata", metadataRule))); err != nil {
 		return reply{}, err
 	}
 	raw, _ := core.Unwrap(q.body, "metadata")
@@ -80,7 +81,7 @@ func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (repl
 }
 
 func (c *Cloud) setMetadataItem(q *request, s *Server) (reply, error) {
-	if err := validate(q.body, object([]string{"meta"}, property{"meta", metadataRule})); err != nil {
+	if err := schema.Validate(q.body, schema.Object([]string{"meta"}, schema.Attribute("meta", metadataRule))); err != nil {
 		return reply{}, err
 	}
 	var item map[string]string
@@ -107,8 +108,8 @@ func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
 		return reply{}, core.BadRequest("", "There is no such action: %s", action)
 	}
 	if action == "reboot" {
-		kinds := oneOf("HARD", "Hard", "hard", "SOFT", "Soft", "soft")
-		err := validate(q.body, object([]string{"reboot"}, property{"reboot", object([]string{"type"}, property{"type", allOf(hasType("string"), kinds)})}))
+		kinds := schema.OneOf("HARD", "Hard", "hard", "SOFT", "Soft", "soft")
+		err := schema.Validate(q.body, schema.Object([]string{"reboot"}, schema.Attribute("reboot", schema.Object([]string{"type"}, schema.Attribute("type", schema.AllOf(schema.HasType("string"), kinds))))))
 		if err != nil {
 			return reply{}, err
 		}

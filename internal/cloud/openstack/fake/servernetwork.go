@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // serverNetwork is where a server asks to be connected: to a port that exists, or to a network.
@@ -54,7 +55,7 @@ func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork
 			return nil, core.BadRequest("", "Port ID '%s' was specified twice: you cannot attach a port multiple times.", w.Port)
 		}
 		seen[w.Port] = true
-		if w.Port == "" && uuid("", w.UUID) != "" {
+		if w.Port == "" && schema.UUID("", w.UUID) != "" {
 			return nil, core.BadRequest("", "Bad networks format: network uuid is not in proper format (%s)", w.UUID)
 		}
 	}

@@ -5,94 +5,96 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // metadataKeys is what Nova takes as the key of a metadata item.
 func metadataKeys() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9-_:. ]{1,255}$`) }
 
 // serverRule is the schema of the microversion for a new server.
-func serverRule(micro int) rule {
-	properties := []property{
-		{"name", name},
-		{"imageRef", anyOf(uuid, allOf(hasType("string"), lengthBetween(0, 0)))},
-		{"flavorRef", allOf(hasType("string", "integer"), lengthBetween(1, 255))},
-		{"adminPass", hasType("string")},
-		{"metadata", metadataRule},
-		{"networks", networksRule(micro)},
-		{"OS-DCF:diskConfig", allOf(hasType("string"), oneOf("AUTO", "MANUAL"))},
-		{"availability_zone", name},
-		{"block_device_mapping_v2", arrayOf(deviceRule(micro))},
-		{"config_drive", boolean},
-		{"key_name", name},
-		{"min_count", number(1)},
-		{"max_count", number(1)},
-		{"security_groups", arrayOf(object(nil, property{"name", name}))},
-		{"user_data", allOf(hasType("string"), hasFormat("base64", isBase64), lengthBetween(0, 65535))},
+func serverRule(micro int) schema.Rule {
+	properties := []schema.Property{
+		schema.Attribute("name", schema.Name),
+		schema.Attribute("imageRef", schema.AnyOf(schema.UUID, schema.AllOf(schema.HasType("string"), schema.LengthBetween(0, 0)))),
+		schema.Attribute("flavorRef", schema.AllOf(schema.HasType("string", "integer"), schema.LengthBetween(1, 255))),
+		schema.Attribute("adminPass", schema.HasType("string")),
+		schema.Attribute("metadata", metadataRule),
+		schema.Attribute("networks", networksRule(micro)),
+		schema.Attribute("OS-DCF:diskConfig", schema.AllOf(schema.HasType("string"), schema.OneOf("AUTO", "MANUAL"))),
+		schema.Attribute("availability_zone", schema.Name),
+		schema.Attribute("block_device_mapping_v2", schema.ArrayOf(deviceRule(micro))),
+		schema.Attribute("config_drive", schema.Boolean),
+		schema.Attribute("key_name", schema.Name),
+		schema.Attribute("min_count", schema.Number(1)),
+		schema.Attribute("max_count", schema.Number(1)),
+		schema.Attribute("security_groups", schema.ArrayOf(schema.Object(nil, schema.Attribute("name", schema.Name)))),
+		schema.Attribute("user_data", schema.AllOf(schema.HasType("string"), schema.HasFormat("base64", isBase64), schema.LengthBetween(0, 65535))),
 	}
 	required := []string{"name", "flavorRef"}
 	if micro >= 219 {
-		properties = append(properties, property{"description", allOf(hasType("string", "null"), lengthBetween(0, 255))})
+		properties = append(properties, schema.Attribute("description", schema.AllOf(schema.HasType("string", "null"), schema.LengthBetween(0, 255))))
 	}
 	if micro >= 237 {
 		required = append(required, "networks")
 	}
 	if micro >= 252 {
-		properties = append(properties, property{"tags", allOf(arrayOf(serverTag), lengthBetween(0, 50))})
+		properties = append(properties, schema.Attribute("tags", schema.AllOf(schema.ArrayOf(serverTag), schema.LengthBetween(0, 50))))
 	}
-	hints := openObject(nil, property{"group", uuid})
-	return object([]string{"server"}, property{"server", object(required, properties...)},
-		property{"os:scheduler_hints", hints}, property{"OS-SCH-HNT:scheduler_hints", hints})
+	hints := schema.OpenObject(nil, schema.Attribute("group", schema.UUID))
+	return schema.Object([]string{"server"}, schema.Attribute("server", schema.Object(required, properties...)),
+		schema.Attribute("os:scheduler_hints", hints), schema.Attribute("OS-SCH-HNT:scheduler_hints", hints))
 }
 
 // networksRule demands a list of networks and ports. Since microversion 2.37 it may be a word instead.
-func networksRule(micro int) rule {
-	network := hasType("string")
+func networksRule(micro int) schema.Rule {
+	network := schema.HasType("string")
 	if micro >= 237 {
-		network = uuid
+		network = schema.UUID
 	}
-	properties := []property{{"fixed_ip", hasType("string")}, {"port", anyOf(uuid, hasType("null"))}, {"uuid", network}}
+	properties := []schema.Property{schema.Attribute("fixed_ip", schema.HasType("string")), schema.Attribute("port", schema.AnyOf(schema.UUID, schema.HasType("null"))), schema.Attribute("uuid", network)}
 	if micro >= 242 {
-		properties = append(properties, property{"tag", serverTag})
+		properties = append(properties, schema.Attribute("tag", serverTag))
 	}
-	list := arrayOf(object(nil, properties...))
+	list := schema.ArrayOf(schema.Object(nil, properties...))
 	if micro < 237 {
 		return list
 	}
-	return anyOf(list, allOf(hasType("string"), oneOf("none", "auto")))
+	return schema.AnyOf(list, schema.AllOf(schema.HasType("string"), schema.OneOf("none", "auto")))
 }
 
 // deviceRule demands a disk.
-func deviceRule(micro int) rule {
+func deviceRule(micro int) schema.Rule {
 	plain := func(s string) bool { return regexp.MustCompile(`^[a-zA-Z0-9._-]*$`).MatchString(s) }
-	properties := []property{
-		{"volume_size", volumeSize},
-		{"delete_on_termination", boolean},
-		{"device_name", text255(1)},
-		{"source_type", allOf(hasType("string"), oneOf("volume", "image", "snapshot", "blank"))},
-		{"uuid", allOf(text255(1), hasFormat("uuid", plain))},
-		{"destination_type", allOf(hasType("string"), oneOf("local", "volume"))},
-		{"device_type", text255(0)},
-		{"disk_bus", text255(0)},
-		{"boot_index", hasType("integer", "string", "null")},
+	properties := []schema.Property{
+		schema.Attribute("volume_size", volumeSize),
+		schema.Attribute("delete_on_termination", schema.Boolean),
+		schema.Attribute("device_name", schema.Text255(1)),
+		schema.Attribute("source_type", schema.AllOf(schema.HasType("string"), schema.OneOf("volume", "image", "snapshot", "blank"))),
+		schema.Attribute("uuid", schema.AllOf(schema.Text255(1), schema.HasFormat("uuid", plain))),
+		schema.Attribute("destination_type", schema.AllOf(schema.HasType("string"), schema.OneOf("local", "volume"))),
+		schema.Attribute("device_type", schema.Text255(0)),
+		schema.Attribute("disk_bus", schema.Text255(0)),
+		schema.Attribute("boot_index", schema.HasType("integer", "string", "null")),
 	}
 	if micro >= 242 {
-		properties = append(properties, property{"tag", serverTag})
+		properties = append(properties, schema.Attribute("tag", serverTag))
 	}
 	if micro >= 267 {
-		properties = append(properties, property{"volume_type", text255(0)})
+		properties = append(properties, schema.Attribute("volume_type", schema.Text255(0)))
 	}
-	return object(nil, properties...)
+	return schema.Object(nil, properties...)
 }
 
 // volumeSize demands at least 1 GiB.
 func volumeSize(key string, value any) string {
-	if complaint := hasType("integer", "string")(key, value); complaint != "" {
+	if complaint := schema.HasType("integer", "string")(key, value); complaint != "" {
 		return complaint
 	}
 	if s, isText := value.(string); isText && (s == "" || strings.Trim(s, "0123456789") != "") {
-		return violation(key, value, "%s does not match '^[0-9]+$'", pythonRepr(value))
+		return schema.Violation(key, value, "%s does not match '^[0-9]+$'", schema.PythonRepr(value))
 	}
-	return number(1)(key, value)
+	return schema.Number(1)(key, value)
 }
 
 func isBase64(s string) bool {
@@ -103,19 +105,19 @@ func isBase64(s string) bool {
 // metadataRule demands texts under plain keys.
 func metadataRule(key string, value any) string { return metadataWith(metadataKeys())(key, value) }
 
-func metadataWith(keys *regexp.Regexp) rule {
+func metadataWith(keys *regexp.Regexp) schema.Rule {
 	return func(key string, value any) string {
-		if complaint := hasType("object")(key, value); complaint != "" {
+		if complaint := schema.HasType("object")(key, value); complaint != "" {
 			return complaint
 		}
-		items, _ := value.(*dict)
+		items, _ := value.(*schema.Dict)
 		unfit := []string{}
-		for _, k := range items.keys {
+		for _, k := range items.Keys {
 			if !keys.MatchString(k) {
 				unfit = append(unfit, k)
 				continue
 			}
-			if complaint := text255(0)(k, items.values[k]); complaint != "" {
+			if complaint := schema.Text255(0)(k, items.Values[k]); complaint != "" {
 				return complaint
 			}
 		}
@@ -124,19 +126,19 @@ func metadataWith(keys *regexp.Regexp) rule {
 		case 0:
 			return ""
 		case 1:
-			return violation(key, value, "%s does not match any of the regexes: '%s'", pythonRepr(unfit[0]), keys)
+			return schema.Violation(key, value, "%s does not match any of the regexes: '%s'", schema.PythonRepr(unfit[0]), keys)
 		}
-		return violation(key, value, "'%s' do not match any of the regexes: '%s'", strings.Join(unfit, "', '"), keys)
+		return schema.Violation(key, value, "'%s' do not match any of the regexes: '%s'", strings.Join(unfit, "', '"), keys)
 	}
 }
 
 // serverTag demands a tag of a server.
 func serverTag(key string, value any) string {
-	if complaint := allOf(hasType("string"), lengthBetween(1, 60))(key, value); complaint != "" {
+	if complaint := schema.AllOf(schema.HasType("string"), schema.LengthBetween(1, 60))(key, value); complaint != "" {
 		return complaint
 	}
 	if s, _ := value.(string); strings.ContainsAny(s, ",/") {
-		return violation(key, value, "%s does not match '^[^,/]*$'", pythonRepr(value))
+		return schema.Violation(key, value, "%s does not match '^[^,/]*$'", schema.PythonRepr(value))
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // registerServerTags serves tags, which exist since microversion 2.26.
@@ -27,7 +28,7 @@ func (c *Cloud) registerServerTags(e endpoint) {
 		var in struct {
 			Tags []string `json:"tags"`
 		}
-		if err := validate(q.body, object([]string{"tags"}, property{"tags", allOf(arrayOf(serverTag), lengthBetween(0, 50))})); err != nil {
+		if err := schema.Validate(q.body, schema.Object([]string{"tags"}, schema.Attribute("tags", schema.AllOf(schema.ArrayOf(serverTag), schema.LengthBetween(0, 50))))); err != nil {
 			return reply{}, err
 		}
 		if json.Unmarshal(q.body, &in) != nil {

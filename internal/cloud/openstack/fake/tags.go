@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // serveTags registers the extension standard-attr-tag for a collection.
@@ -82,12 +83,12 @@ func readTags(raw json.RawMessage) (tags []string, wrong string) {
 	}
 	list, isList := sent.([]any)
 	if !isList {
-		return nil, fmt.Sprintf("'%s' is not a list", pythonText(sent))
+		return nil, fmt.Sprintf("'%s' is not a list", schema.PythonText(sent))
 	}
 	for _, one := range list {
 		tag, isText := one.(string)
 		if !isText {
-			return nil, fmt.Sprintf("'%s' is not a valid string", pythonText(one))
+			return nil, fmt.Sprintf("'%s' is not a valid string", schema.PythonText(one))
 		}
 		if wrong := tooLong(tag); wrong != "" {
 			return nil, wrong

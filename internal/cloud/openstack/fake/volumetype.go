@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
 // defaultVolumeType is the type that every Cinder has.
@@ -64,8 +65,8 @@ func noVolumeType(id string) error {
 }
 
 func (c *Cloud) createVolumeType(q *request) (reply, error) {
-	rule := object([]string{"volume_type"}, property{"volume_type", openObject([]string{"name"}, property{"name", text255(1)})})
-	if err := validate(q.body, rule); err != nil {
+	rule := schema.Object([]string{"volume_type"}, schema.Attribute("volume_type", schema.OpenObject([]string{"name"}, schema.Attribute("name", schema.Text255(1)))))
+	if err := schema.Validate(q.body, rule); err != nil {
 		return reply{}, err
 	}
 	if !q.admin() {

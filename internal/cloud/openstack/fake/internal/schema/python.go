@@ -1,4 +1,4 @@
-package fake
+package schema
 
 import (
 	"encoding/json"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// dict is an object of JSON that keeps the order of its attributes, which Python's messages show.
-type dict struct {
-	keys   []string
-	values map[string]any
+// Dict is an object of JSON that keeps the order of its attributes, which Python's messages show.
+type Dict struct {
+	Keys   []string
+	Values map[string]any
 }
 
 func decodeOrdered(decoder *json.Decoder) (any, error) {
@@ -20,17 +20,17 @@ func decodeOrdered(decoder *json.Decoder) (any, error) {
 	}
 	switch token {
 	case json.Delim('{'):
-		found := &dict{values: map[string]any{}}
+		found := &Dict{Values: map[string]any{}}
 		for decoder.More() {
 			key, err := decoder.Token()
 			if err != nil {
 				return nil, err
 			}
 			name, _ := key.(string)
-			if found.values[name], err = decodeOrdered(decoder); err != nil {
+			if found.Values[name], err = decodeOrdered(decoder); err != nil {
 				return nil, err
 			}
-			found.keys = append(found.keys, name)
+			found.Keys = append(found.Keys, name)
 		}
 		_, err := decoder.Token()
 		return found, err
@@ -49,16 +49,16 @@ func decodeOrdered(decoder *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// pythonText is a value as Python's str() writes it.
-func pythonText(value any) string {
+// PythonText is a value as Python's str() writes it.
+func PythonText(value any) string {
 	if s, isText := value.(string); isText {
 		return s
 	}
-	return pythonRepr(value)
+	return PythonRepr(value)
 }
 
-// pythonRepr is a value as Python's repr() writes it.
-func pythonRepr(value any) string {
+// PythonRepr is a value as Python's repr() writes it.
+func PythonRepr(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "None"
@@ -72,13 +72,13 @@ func pythonRepr(value any) string {
 	case []any:
 		parts := make([]string, len(v))
 		for i, one := range v {
-			parts[i] = pythonRepr(one)
+			parts[i] = PythonRepr(one)
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
-	case *dict:
-		parts := make([]string, len(v.keys))
-		for i, key := range v.keys {
-			parts[i] = pythonQuote(key) + ": " + pythonRepr(v.values[key])
+	case *Dict:
+		parts := make([]string, len(v.Keys))
+		for i, key := range v.Keys {
+			parts[i] = pythonQuote(key) + ": " + PythonRepr(v.Values[key])
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	default:
