@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,3 +93,31 @@ func unknownAttributes[T any](raw json.RawMessage, into any) string {
 	maps.DeleteFunc(attributes, func(name string, _ json.RawMessage) bool { return shown[name] != nil || sent[name] != nil })
 	return strings.Join(slices.Sorted(maps.Keys(attributes)), ", ")
 }
+
+// malformed is how Keystone refuses a request that it cannot make sense of.
+func malformed(what string) *wire.Error {
+	return core.BadRequest("", "%s. The server could not comply with the request since it is either malformed or otherwise incorrect. "+
+		"The client is assumed to be in error.", what)
+}
+
+func expecting(what, where string) *wire.Error {
+	return malformed("Expecting to find " + what + " in " + where)
+}
+
+func orNull(value string) any {
+	if value == "" {
+		return nil
+	}
+	return value
+}
+
+// unquoted is a number that may be written as a text.
+func unquoted(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)

@@ -26,13 +26,6 @@ func catalogEntries() []catalogEntry {
 	}
 }
 
-// SetMissingServices replaces the services that the catalog of tokens issued from now on lacks.
-func (c *Cloud) SetMissingServices(services ...wire.Service) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.config.missingServices = services
-}
-
 func (c *Cloud) catalog(base, projectID string) []map[string]any {
 	out := []map[string]any{}
 	for _, entry := range catalogEntries() {
@@ -93,4 +86,28 @@ func versionDocument(status int, prefix string, versions ...apiVersion) handler 
 		}
 		return reply{status: status, body: map[string]any{"versions": out}}, nil
 	}
+}
+
+const cinderPrefix = "/volume"
+
+const glancePrefix = "/image"
+
+const keystonePrefix = "/identity"
+
+const manilaPrefix = "/share"
+
+const neutronPrefix = "/network"
+
+const octaviaPrefix = "/load-balancer"
+
+const novaPrefix = "/compute"
+
+// prefixOfService is where a service lives below the cloud's URL.
+func prefixOfService(s wire.Service) (string, bool) {
+	for _, entry := range catalogEntries() {
+		if entry.service == s {
+			return entry.prefix, true
+		}
+	}
+	return "", false
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +13,6 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
-
-const cinderPrefix = "/volume"
 
 // Volume is a Cinder volume.
 type Volume struct {
@@ -207,4 +207,42 @@ func (c *Cloud) deleteVolume(q *request) (reply, error) {
 		c.cinder.volumes.Remove(v.ID)
 	})
 	return accepted(nil)
+}
+
+// volumeSize demands at least 1 GiB.
+func volumeSize(key string, value any) string {
+	if complaint := schema.HasType("integer", "string")(key, value); complaint != "" {
+		return complaint
+	}
+	if s, isText := value.(string); isText && (s == "" || strings.Trim(s, "0123456789") != "") {
+		return schema.Violation(key, value, "%s does not match '^[0-9]+$'", schema.PythonRepr(value))
+	}
+	return schema.Number(1)(key, value)
+}
+
+func metadataWith(keys *regexp.Regexp) schema.Rule {
+	return func(key string, value any) string {
+		if complaint := schema.HasType("object")(key, value); complaint != "" {
+			return complaint
+		}
+		items, _ := value.(*schema.Dict)
+		unfit := []string{}
+		for _, k := range items.Keys {
+			if !keys.MatchString(k) {
+				unfit = append(unfit, k)
+				continue
+			}
+			if complaint := schema.Text255(0)(k, items.Values[k]); complaint != "" {
+				return complaint
+			}
+		}
+		slices.Sort(unfit)
+		switch len(unfit) {
+		case 0:
+			return ""
+		case 1:
+			return schema.Violation(key, value, "%s does not match any of the regexes: '%s'", schema.PythonRepr(unfit[0]), keys)
+		}
+		return schema.Violation(key, value, "'%s' do not match any of the regexes: '%s'", strings.Join(unfit, "', '"), keys)
+	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-func (q *request) volumeLinks(id string) []any {
+func volumeLinks(q *request, id string) []any {
 	base := q.base() + cinderPrefix
 	return []any{
 		map[string]any{"rel": "self", "href": base + "/v3/" + q.projectID + "/volumes/" + id},
@@ -25,7 +25,7 @@ func (v *Volume) view(q *request) map[string]any {
 	view := map[string]any{
 		"id": v.ID, "name": v.Name, "description": v.Description, "user_id": v.UserID, "status": v.Status, "size": v.Size,
 		"volume_type": v.VolumeType, "availability_zone": v.AvailabilityZone, "bootable": v.Bootable, "metadata": v.Metadata,
-		"attachments": v.Attachments, "created_at": v.CreatedAt, "updated_at": v.UpdatedAt, "links": q.volumeLinks(v.ID),
+		"attachments": v.Attachments, "created_at": v.CreatedAt, "updated_at": v.UpdatedAt, "links": volumeLinks(q, v.ID),
 		"encrypted": false, "multiattach": false, "snapshot_id": nil, "source_volid": nil, "replication_status": nil, "consistencygroup_id": nil,
 	}
 	if !v.madeByNova { // which gives empty texts
@@ -59,7 +59,7 @@ func (c *Cloud) listVolumes(q *request, detailed bool) (reply, error) {
 	}
 	body := map[string]any{}
 	if rows = rows[:min(limit, len(rows))]; len(rows) == limit && limit > 0 {
-		body["volumes_links"] = []any{map[string]any{"rel": "next", "href": q.nextPage(rows[limit-1].ID)}}
+		body["volumes_links"] = []any{map[string]any{"rel": "next", "href": nextPage(q, rows[limit-1].ID)}}
 	}
 	out := []any{}
 	for _, v := range rows {
@@ -68,7 +68,7 @@ func (c *Cloud) listVolumes(q *request, detailed bool) (reply, error) {
 			out = append(out, v.detail(q))
 			continue
 		}
-		out = append(out, map[string]any{"id": v.ID, "name": v.view(q)["name"], "links": q.volumeLinks(v.ID)})
+		out = append(out, map[string]any{"id": v.ID, "name": v.view(q)["name"], "links": volumeLinks(q, v.ID)})
 	}
 	body["volumes"] = out
 	return ok(body)

@@ -19,6 +19,8 @@ type Cloud struct {
 	config config
 	mux    *http.ServeMux
 
+	identifier func(token string, service wire.Service) (*identity, *wire.Error)
+
 	mu       sync.Mutex // guards everything below
 	keystone keystoneState
 	neutron  neutronState
@@ -48,6 +50,8 @@ func New(opts ...Option) *Cloud {
 		opt(&c.config)
 	}
 	c.SetLatency(c.config.latency)
+	c.identifier = c.identify
+	c.keystone.onProject = func(projectID string) { c.ensureDefaultGroup(projectID) }
 	c.registerKeystone()
 	c.registerNeutron()
 	c.registerNova()
@@ -101,8 +105,3 @@ func (c *Cloud) Close() error {
 	}
 	return nil
 }
-
-func (c *Cloud) now() time.Time { return time.Now().UTC() }
-
-// timestamp is the form in which Neutron and Octavia give times.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

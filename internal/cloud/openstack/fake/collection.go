@@ -46,7 +46,7 @@ type collection[T any] struct {
 
 // serveCollection registers the calls of a collection.
 func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
-	k.filters = newFilters[T]()
+	k.filters = newFilters[T](matchOwn)
 	base := "/v2.0/" + k.path
 	c.route(e, "GET "+base, func(q *request) (reply, error) { return listRows(c, k, q) })
 	c.route(e, "POST "+base, func(q *request) (reply, error) { return createRows(c, k, q) })
@@ -102,7 +102,7 @@ func (k *collection[T]) findOwn(q *request) (*T, error) {
 }
 
 func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
-	if err := k.filters.check(q.values); err != nil {
+	if err := checkFilters(k.filters, q.values); err != nil {
 		return reply{}, err
 	}
 	by, err := orderOf(k.filters, k.rows.ID, q.values)
@@ -135,21 +135,6 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		c.countPoll(k.rows.ID(row))
 	}
 	return listReply(k.plural, core.Copies(part.rows), part.links, q)
-}
-
-func listReply[T any](many string, rows []T, links []map[string]string, q *request) (reply, error) {
-	body := map[string]any{many: rows}
-	if fields := q.values["fields"]; len(fields) > 0 {
-		cut, err := onlyFields(rows, fields)
-		if err != nil {
-			return reply{}, fmt.Errorf("cutting %s to fields: %w", many, err)
-		}
-		body[many] = cut
-	}
-	if links != nil {
-		body[many+"_links"] = links
-	}
-	return ok(body)
 }
 
 func showRow[T any](k *collection[T], q *request, status int, row *T) (reply, error) {

@@ -5,16 +5,6 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// prefixOfService is where a service lives below the cloud's URL.
-func prefixOfService(s wire.Service) (string, bool) {
-	for _, entry := range catalogEntries() {
-		if entry.service == s {
-			return entry.prefix, true
-		}
-	}
-	return "", false
-}
-
 // createTarget is where resources of a collection are created.
 type createTarget struct {
 	service   wire.Service
@@ -46,9 +36,7 @@ func (c *Cloud) addDefaultContent() {
 	admin, garden := c.addProject(AdminProject), c.addProject(DefaultProject)
 	c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
 	member := c.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
-	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
-		id: core.NewHexID(), name: DefaultAppCredentialName, secret: DefaultAppCredentialSecret, userID: member.id, projectID: garden.id, roles: withImplied(memberRoles()),
-	})
+	c.addAppCredential(DefaultAppCredentialName, DefaultAppCredentialSecret, member, garden)
 
 	public := c.newNetwork(admin.id)
 	public.Name, public.External = ExternalNetwork, true
@@ -75,5 +63,3 @@ func (c *Cloud) addDefaultContent() {
 	c.AddImage("gardenlinux", "x86_64")
 	c.AddImage("gardenlinux-arm64", "aarch64")
 }
-
-func memberRoles() []string { return []string{roleMember, roleBalancers} }

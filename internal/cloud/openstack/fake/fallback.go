@@ -15,7 +15,7 @@ func (c *Cloud) registerFallback(e endpoint) {
 	versioned := regexp.MustCompile("^" + e.prefix + "/v[0-9]")
 	c.routeWithoutToken(e, "/", func(q *request) (reply, error) {
 		if e.service != wire.Keystone && versioned.MatchString(q.http.URL.Path) {
-			if _, err := c.identify(q.http.Header.Get("X-Auth-Token"), e.service); err != nil {
+			if _, err := c.identifier(q.http.Header.Get("X-Auth-Token"), e.service); err != nil {
 				return reply{}, err
 			}
 		}

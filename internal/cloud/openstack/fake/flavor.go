@@ -155,7 +155,7 @@ func (f *Flavor) specs() map[string]string {
 }
 
 func (f *Flavor) brief(q *request, micro int) map[string]any {
-	view := map[string]any{"id": f.ID, "name": f.Name, "links": q.novaLinks("flavors", f.ID)}
+	view := map[string]any{"id": f.ID, "name": f.Name, "links": novaLinks(q, "flavors", f.ID)}
 	if micro >= 255 {
 		view["description"] = nil
 	}
@@ -177,10 +177,8 @@ func (f *Flavor) view(q *request, micro int) map[string]any {
 	return view
 }
 
-// AddFlavor adds a public flavor and returns its ID.
-func (c *Cloud) AddFlavor(f Flavor) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// addFlavor adds a public flavor and returns its ID.
+func (c *Cloud) addFlavor(f Flavor) string {
 	if f.ID == "" {
 		f.ID = core.NewUUID()
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-const glancePrefix = "/image"
-
 // Image is a Glance image.
 type Image struct {
 	ID              string   `json:"id"`
@@ -48,7 +46,7 @@ type glanceState struct {
 
 func (c *Cloud) registerGlance() {
 	c.glance.images = core.NewTable(func(i *Image) string { return i.ID })
-	c.glance.filters = newFilters[Image]()
+	c.glance.filters = newFilters[Image](nil)
 	e := endpoint{service: wire.Glance, prefix: glancePrefix}
 	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
 	c.route(e, "GET /v2/images", c.listImages)
@@ -252,24 +250,18 @@ func (c *Cloud) sortImages(rows []*Image, query url.Values) error {
 	return nil
 }
 
-// AddImage adds a public image and returns its ID.
-func (c *Cloud) AddImage(name, architecture string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	owner := ""
-	if p := c.keystone.project(AdminProject); p != nil {
-		owner = p.id
-	}
-	return c.addImage(&Image{
-		ID: core.NewUUID(), Name: name, Status: "active", Visibility: "public", Owner: owner, ContainerFormat: "bare", DiskFormat: "qcow2",
-		MinDisk: 1, Size: 1 << 16, Checksum: core.NewHexID(), Architecture: architecture, Tags: []string{},
-	}).ID
-}
-
 func (c *Cloud) addImage(i *Image) *Image {
 	base := "/v2/images/" + i.ID
 	i.Self, i.File, i.Schema = base, base+"/file", "/v2/schemas/image"
 	i.CreatedAt = timestamp(c.now())
 	i.UpdatedAt = i.CreatedAt
 	return c.glance.images.Add(i)
+}
+
+// addPublicImage adds a public image and returns its ID.
+func (c *Cloud) addPublicImage(name, architecture, owner string) string {
+	return c.addImage(&Image{
+		ID: core.NewUUID(), Name: name, Status: "active", Visibility: "public", Owner: owner, ContainerFormat: "bare", DiskFormat: "qcow2",
+		MinDisk: 1, Size: 1 << 16, Checksum: core.NewHexID(), Architecture: architecture, Tags: []string{},
+	}).ID
 }

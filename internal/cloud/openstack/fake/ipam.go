@@ -169,10 +169,8 @@ func eui64(p netip.Prefix, mac string) netip.Addr {
 	return netip.AddrFrom16(raw)
 }
 
-// ExhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
-func (c *Cloud) ExhaustSubnet(nameOrID string, full bool) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// exhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
+func (c *Cloud) exhaustSubnet(nameOrID string, full bool) error {
 	s := c.neutron.subnets.First(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
 	if s == nil {
 		return fmt.Errorf("exhausting a subnet: no subnet %q", nameOrID)

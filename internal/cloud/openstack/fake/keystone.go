@@ -2,23 +2,15 @@ package fake
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-const keystonePrefix = "/identity"
-
 const (
 	domainID   = "default"
-	roleMember = "member"
-	roleAdmin  = "admin"
 	roleReader = "reader"
-
-	// roleBalancers is what Octavia wants of whoever makes load balancers.
-	roleBalancers = "load-balancer_member"
 )
 
 type project struct {
@@ -40,25 +32,13 @@ type token struct {
 	issued, expires time.Time
 }
 
-// identity is who makes a call, in which project.
-type identity struct {
-	userID, userName       string
-	projectID, projectName string // empty without a scope
-	roles                  []string
-	appCredentialID        string
-}
-
-func (i *identity) admin() bool { return slices.Contains(i.roles, roleAdmin) }
-
-// owns reports whether a resource of the project is the caller's, or the caller may do anything.
-func (i *identity) owns(projectID string) bool { return i.admin() || i.projectID == projectID }
-
 type keystoneState struct {
-	projects []*project
-	users    []*user
-	appCreds []*appCredential
-	tokens   map[string]*token
-	roles    map[string]string // ID by name
+	onProject func(projectID string) // called for each new project
+	projects  []*project
+	users     []*user
+	appCreds  []*appCredential
+	tokens    map[string]*token
+	roles     map[string]string // ID by name
 }
 
 func (k *keystoneState) project(nameOrID string) *project {
@@ -79,33 +59,11 @@ func (k *keystoneState) user(nameOrID string) *user {
 	return nil
 }
 
-// AddProject adds a project with a default security group and returns its ID.
-func (c *Cloud) AddProject(name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.addProject(name).id
-}
-
 func (c *Cloud) addProject(name string) *project {
 	p := &project{id: core.NewHexID(), name: name}
 	c.keystone.projects = append(c.keystone.projects, p)
-	c.ensureDefaultGroup(p.id)
+	c.keystone.onProject(p.id)
 	return p
-}
-
-// AddUser adds a user who is a plain member of the projects, given by name or ID, and returns the user's ID.
-func (c *Cloud) AddUser(name, password string, projects ...string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var found []*project
-	for _, nameOrID := range projects {
-		p := c.keystone.project(nameOrID)
-		if p == nil {
-			return "", fmt.Errorf("adding user %q: no project %q", name, nameOrID)
-		}
-		found = append(found, p)
-	}
-	return c.addUser(name, password, memberRoles(), found...).id, nil
 }
 
 func (c *Cloud) addUser(name, password string, roles []string, projects ...*project) *user {
@@ -115,64 +73,6 @@ func (c *Cloud) addUser(name, password string, roles []string, projects ...*proj
 	}
 	c.keystone.users = append(c.keystone.users, u)
 	return u
-}
-
-// SetPassword changes a user's password and, as Keystone does, revokes the user's tokens.
-func (c *Cloud) SetPassword(user, password string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	u := c.keystone.user(user)
-	if u == nil {
-		return fmt.Errorf("setting a password: no user %q", user)
-	}
-	u.password = password
-	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
-	return nil
-}
-
-// RevokeTokens makes every token that was issued so far invalid: the next call with it is answered 401.
-func (c *Cloud) RevokeTokens() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.keystone.tokens)
-}
-
-// ProjectID returns the ID of a project given by name or ID, or "".
-func (c *Cloud) ProjectID(nameOrID string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.keystone.project(nameOrID); p != nil {
-		return p.id
-	}
-	return ""
-}
-
-// UserID returns the ID of a user given by name or ID, or "".
-func (c *Cloud) UserID(nameOrID string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if u := c.keystone.user(nameOrID); u != nil {
-		return u.id
-	}
-	return ""
-}
-
-// operator is an administrator who acts inside a project, as its member user where there is one.
-func (c *Cloud) operator(nameOrID string) (*identity, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.keystone.project(nameOrID)
-	if p == nil {
-		return nil, fmt.Errorf("no project %q", nameOrID)
-	}
-	caller := &identity{projectID: p.id, projectName: p.name, roles: []string{roleAdmin}}
-	for _, u := range c.keystone.users {
-		if u.roles[p.id] != nil {
-			caller.userID, caller.userName = u.id, u.name
-			break
-		}
-	}
-	return caller, nil
 }
 
 // identify is the middleware in front of every service.
@@ -188,4 +88,35 @@ func (c *Cloud) identify(tokenID string, service wire.Service) (*identity, *wire
 		return nil, core.UnauthenticatedAt(service)
 	}
 	return &t.who, nil
+}
+
+func memberRoles() []string { return []string{roleMember, roleBalancers} }
+
+// addMember adds a user who is a plain member of the projects, given by name or ID, and returns the user's ID.
+func (c *Cloud) addMember(name, password string, projects ...string) (string, error) {
+	var found []*project
+	for _, nameOrID := range projects {
+		p := c.keystone.project(nameOrID)
+		if p == nil {
+			return "", fmt.Errorf("adding user %q: no project %q", name, nameOrID)
+		}
+		found = append(found, p)
+	}
+	return c.addUser(name, password, memberRoles(), found...).id, nil
+}
+
+// operatorOf is an administrator who acts inside a project, as its member user where there is one.
+func (c *Cloud) operatorOf(nameOrID string) (*identity, error) {
+	p := c.keystone.project(nameOrID)
+	if p == nil {
+		return nil, fmt.Errorf("no project %q", nameOrID)
+	}
+	caller := &identity{projectID: p.id, projectName: p.name, roles: []string{roleAdmin}}
+	for _, u := range c.keystone.users {
+		if u.roles[p.id] != nil {
+			caller.userID, caller.userName = u.id, u.name
+			break
+		}
+	}
+	return caller, nil
 }

@@ -2,13 +2,10 @@ package fake
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
-
-func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
 
 func (c *Cloud) registerKeystone() {
 	c.keystone.tokens, c.keystone.roles = map[string]*token{}, map[string]string{}

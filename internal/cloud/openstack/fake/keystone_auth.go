@@ -68,17 +68,7 @@ func (s *authScope) UnmarshalJSON(raw []byte) error {
 
 // isDefault reports whether the domain is the one that exists; Keystone compares names without case.
 func (d *authName) isDefault() bool {
-	return d != nil && (d.ID == domainID || d.ID == "" && equalFold(d.Name, DefaultDomain))
-}
-
-// malformed is how Keystone refuses a request that it cannot make sense of.
-func malformed(what string) *wire.Error {
-	return core.BadRequest("", "%s. The server could not comply with the request since it is either malformed or otherwise incorrect. "+
-		"The client is assumed to be in error.", what)
-}
-
-func expecting(what, where string) *wire.Error {
-	return malformed("Expecting to find " + what + " in " + where)
+	return d != nil && (d.ID == domainID || d.ID == "" && strings.EqualFold(d.Name, defaultDomain))
 }
 
 func (c *Cloud) issueToken(q *request) (reply, error) {
@@ -254,7 +244,7 @@ func withImplied(roles []string) []string {
 func keystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
 func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
-	domain := map[string]any{"id": domainID, "name": DefaultDomain}
+	domain := map[string]any{"id": domainID, "name": defaultDomain}
 	body := map[string]any{
 		"methods": t.methods, "audit_ids": t.audits, "issued_at": keystoneTime(t.issued), "expires_at": keystoneTime(t.expires),
 		"user": map[string]any{

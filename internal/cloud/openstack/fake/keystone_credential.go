@@ -28,19 +28,6 @@ func (k *keystoneState) appCredential(id string) *appCredential {
 	return nil
 }
 
-// AppCredentialID returns the ID of the user's application credential of that name, or "".
-func (c *Cloud) AppCredentialID(userNameOrID, name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	u := c.keystone.user(userNameOrID)
-	for _, a := range c.keystone.appCreds {
-		if u != nil && a.userID == u.id && a.name == name {
-			return a.id
-		}
-	}
-	return ""
-}
-
 func (c *Cloud) authenticateApp(sent *authAppCredential) (*token, *wire.Error) {
 	a, err := c.findAppCredential(sent)
 	if err != nil {
@@ -250,4 +237,11 @@ func (c *Cloud) rolesFor(q *request, wanted []authName) ([]string, error) {
 		roles = append(roles, name)
 	}
 	return roles, nil
+}
+
+// addAppCredential adds an application credential with the roles of a plain member.
+func (c *Cloud) addAppCredential(name, secret string, u *user, p *project) {
+	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
+		id: core.NewHexID(), name: name, secret: secret, userID: u.id, projectID: p.id, roles: withImplied(memberRoles()),
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -136,7 +137,7 @@ func (c *Cloud) createProject(q *request) (reply, error) {
 		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
 	for _, p := range c.keystone.projects {
-		if equalFold(p.name, in.Name.Value) {
+		if strings.EqualFold(p.name, in.Name.Value) {
 			return reply{}, core.Conflict("", "Conflict occurred attempting to store project - it is not permitted to have two projects with "+
 				"either the same name or same id in the same domain: name is %s, project id %s.", in.Name.Value, core.NewHexID())
 		}
@@ -232,7 +233,7 @@ func (c *Cloud) createUser(q *request) (reply, error) {
 		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
 	for _, u := range c.keystone.users {
-		if equalFold(u.name, in.Name.Value) {
+		if strings.EqualFold(u.name, in.Name.Value) {
 			return reply{}, core.Conflict("", "Conflict occurred attempting to store user - Duplicate entry found with name %s at domain ID %s.",
 				in.Name.Value, domainID)
 		}

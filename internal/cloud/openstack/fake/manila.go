@@ -7,13 +7,10 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
-
-const manilaPrefix = "/share"
 
 // ShareNetwork is a Manila share network with its only subnet.
 type ShareNetwork struct {
@@ -33,7 +30,7 @@ type manilaState struct {
 
 func (c *Cloud) registerManila() {
 	c.manila.networks = core.NewTable(func(n *ShareNetwork) string { return n.ID })
-	c.manila.filters = newFilters[ShareNetwork]()
+	c.manila.filters = newFilters[ShareNetwork](nil)
 	e := endpoint{service: wire.Manila, prefix: manilaPrefix}
 	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", micro: true, most: "2.87", least: "2.0"}
 	list := versionDocument(http.StatusOK, manilaPrefix, version)
@@ -61,9 +58,6 @@ func (c *Cloud) registerManila() {
 	})
 	c.registerFallback(e)
 }
-
-// manilaTime is the form in which Manila, Cinder and others give times: without a zone.
-func manilaTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000") }
 
 // view is flat before microversion 2.51, and has a list of subnets since.
 func (n *ShareNetwork) view(q *request) map[string]any {

@@ -9,8 +9,6 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-const neutronPrefix = "/network"
-
 // Device owners that mean something to Neutron itself.
 const (
 	ownerGateway    = "network:router_gateway"

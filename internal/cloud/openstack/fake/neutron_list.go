@@ -24,8 +24,8 @@ func unfilterable(key string) bool {
 	return false
 }
 
-// check refuses query parameters that are neither reserved nor attributes to filter by, and values of the wrong type.
-func (f filters) check(q url.Values) *wire.Error {
+// checkFilters refuses query parameters that are neither reserved nor attributes to filter by, and values of the wrong type.
+func checkFilters(f filters, q url.Values) *wire.Error {
 	var unknown []string
 	for _, key := range slices.Sorted(maps.Keys(q)) {
 		if reserved(key) {
@@ -103,17 +103,6 @@ func orderOf[T any](f filters, id func(*T) string, q url.Values) (order[T], *wir
 	}, nil
 }
 
-func compareFields(a, b reflect.Value) int {
-	switch a.Kind() {
-	case reflect.Int:
-		return cmp.Compare(a.Int(), b.Int())
-	case reflect.Bool:
-		return cmp.Compare(strconv.FormatBool(a.Bool()), strconv.FormatBool(b.Bool()))
-	default:
-		return cmp.Compare(a.String(), b.String())
-	}
-}
-
 // neutronPage cuts the page that limit and marker ask for, or that the cloud's own page size imposes, out of a sorted list.
 // Without a limit, a marker means nothing.
 func neutronPage[T any](rows []*T, k *collection[T], by order[T], q *request, pageSize int) (page[T], *wire.Error) {
@@ -176,4 +165,29 @@ func neutronLinks[T any](rows []*T, id func(*T) string, q *request, full, back b
 		link("previous", 0)
 	}
 	return links
+}
+
+// matchFixedIPs wants an address that lies in one of the given subnets and is one of the given addresses.
+func matchFixedIPs(ips []FixedIP, values []string) bool {
+	wanted := url.Values{}
+	for _, value := range values {
+		key, one, _ := strings.Cut(value, "=")
+		wanted.Add(key, one)
+	}
+	subnets, addresses, parts := wanted["subnet_id"], wanted["ip_address"], wanted["ip_address_substr"]
+	if subnets == nil && addresses == nil && parts == nil {
+		return true
+	}
+	return slices.ContainsFunc(ips, func(ip FixedIP) bool {
+		holds := func(part string) bool { return strings.Contains(ip.IPAddress, part) }
+		return (subnets == nil || slices.Contains(subnets, ip.SubnetID)) &&
+			(addresses == nil || slices.Contains(addresses, ip.IPAddress)) &&
+			(parts == nil || slices.ContainsFunc(parts, holds))
+	})
+}
+
+// matchOwn compares the fields whose types only Neutron has.
+func matchOwn(field any, values []string) (matched, known bool) {
+	ips, known := field.([]FixedIP)
+	return known && matchFixedIPs(ips, values), known
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 )
 
 const (
-	novaPrefix       = "/compute"
 	novaMicroversion = "X-Openstack-Nova-Api-Version"
 	anyMicroversion  = "Openstack-Api-Version"
 )
@@ -126,17 +124,7 @@ func novaPage[T any](q *request, rows []*T, id func(*T) string) (page[T], error)
 		return page[T]{rows: rows[:min(limit, len(rows))]}, nil
 	}
 	rows = rows[:limit]
-	return page[T]{rows: rows, links: []map[string]string{{"rel": "next", "href": q.nextPage(id(rows[limit-1]))}}}, nil
-}
-
-// nextPage repeats a list with another marker, as Nova and Cinder do.
-func (q *request) nextPage(marker string) string {
-	query := maps.Clone(q.values)
-	query.Del("marker")
-	if len(query) > 0 {
-		return q.base() + q.http.URL.Path + "?" + query.Encode() + "&marker=" + url.QueryEscape(marker)
-	}
-	return q.base() + q.http.URL.Path + "?marker=" + url.QueryEscape(marker)
+	return page[T]{rows: rows, links: []map[string]string{{"rel": "next", "href": nextPage(q, id(rows[limit-1]))}}}, nil
 }
 
 // numberParameters refuses parameters of a list that are no numbers.
@@ -165,7 +153,7 @@ func policyForbids(action string) error {
 }
 
 // novaLinks are the addresses of a resource, one of them without a version.
-func (q *request) novaLinks(collection, id string) []any {
+func novaLinks(q *request, collection, id string) []any {
 	base := q.base() + novaPrefix
 	return []any{
 		map[string]any{"rel": "self", "href": base + "/v2.1/" + collection + "/" + id},

@@ -19,17 +19,17 @@ func (c *Cloud) registerNovaImages(e endpoint) {
 		})
 	}
 	route("GET /images", func(q *request, _ int) (reply, error) {
-		return c.listNovaImages(q, func(i *Image) any { return i.novaBrief(q) })
+		return c.listNovaImages(q, func(i *Image) any { return novaBrief(i, q) })
 	})
 	route("GET /images/detail", func(q *request, _ int) (reply, error) {
-		return c.listNovaImages(q, func(i *Image) any { return i.novaView(q) })
+		return c.listNovaImages(q, func(i *Image) any { return novaView(i, q) })
 	})
 	route("GET /images/{id}", func(q *request, _ int) (reply, error) {
 		i := c.glance.images.Get(q.path("id"))
 		if i == nil || !c.readableImage(q, i) {
 			return reply{}, core.NotFound("", "Image not found.")
 		}
-		return ok(map[string]any{"image": i.novaView(q)})
+		return ok(map[string]any{"image": novaView(i, q)})
 	})
 }
 
@@ -64,19 +64,19 @@ func (c *Cloud) listNovaImages(q *request, view func(*Image) any) (reply, error)
 	return ok(body)
 }
 
-func (i *Image) novaBrief(q *request) map[string]any {
+func novaBrief(i *Image, q *request) map[string]any {
 	alternate := map[string]any{
 		"rel": "alternate", "type": "application/vnd.openstack.image", "href": q.base() + glancePrefix + "/images/" + i.ID,
 	}
-	return map[string]any{"id": i.ID, "name": i.Name, "links": append(q.novaLinks("images", i.ID), alternate)}
+	return map[string]any{"id": i.ID, "name": i.Name, "links": append(novaLinks(q, "images", i.ID), alternate)}
 }
 
-func (i *Image) novaView(q *request) map[string]any {
+func novaView(i *Image, q *request) map[string]any {
 	status, progress := "SAVING", 25
 	if i.Status == "active" {
 		status, progress = "ACTIVE", 100
 	}
-	view := i.novaBrief(q)
+	view := novaBrief(i, q)
 	maps.Copy(view, map[string]any{
 		"minRam": i.MinRAM, "minDisk": i.MinDisk, "created": i.CreatedAt, "updated": i.UpdatedAt, "status": status, "progress": progress,
 		"metadata": map[string]any{"architecture": i.Architecture}, "OS-EXT-IMG-SIZE:size": i.Size,

@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
-
-const octaviaPrefix = "/load-balancer"
 
 // The provisioning statuses of Octavia.
 const (
@@ -83,7 +82,7 @@ func (c *Cloud) registerOctavia() {
 	c.octavia.balancers = core.NewTable(func(b *LoadBalancer) string { return b.ID })
 	c.octavia.parts = core.NewTable(func(p *balancerPart) string { return p.id })
 	c.octavia.kinds, c.octavia.body = partKinds(), balancerBody()
-	c.octavia.filters = newFilters[LoadBalancer]()
+	c.octavia.filters = newFilters[LoadBalancer](nil)
 	for _, unfiltered := range []string{"tenant_id", "listeners", "pools", "additional_vips"} {
 		delete(c.octavia.filters.fields, unfiltered)
 	}
@@ -156,7 +155,7 @@ func (c *Cloud) showBalancer(q *request) (reply, error) {
 }
 
 // listedProject is whose load balancers the caller asks for.
-func (q *request) listedProject() string {
+func listedProject(q *request) string {
 	if project := q.values.Get("project_id"); project != "" {
 		return project
 	}
@@ -164,8 +163,8 @@ func (q *request) listedProject() string {
 }
 
 // lists reports whether a list is to have what belongs to a project. Administrators see all unless they name one.
-func (q *request) lists(projectID string) bool {
-	return projectID == q.listedProject() || q.admin() && !q.values.Has("project_id")
+func lists(q *request, projectID string) bool {
+	return projectID == listedProject(q) || q.admin() && !q.values.Has("project_id")
 }
 
 func invalidFilter() *wire.Error {
@@ -173,7 +172,7 @@ func invalidFilter() *wire.Error {
 }
 
 func (c *Cloud) listBalancers(q *request) (reply, error) {
-	if err := checkBalancerRole(q, q.listedProject()); err != nil {
+	if err := checkBalancerRole(q, listedProject(q)); err != nil {
 		return reply{}, err
 	}
 	filters := c.octavia.filters
@@ -186,7 +185,7 @@ func (c *Cloud) listBalancers(q *request) (reply, error) {
 		}
 	}
 	rows := c.octavia.balancers.Where(func(b *LoadBalancer) bool {
-		return q.lists(b.ProjectID) && matchTags(b.Tags, q.values) && filters.match(reflect.ValueOf(b).Elem(), q.values)
+		return lists(q, b.ProjectID) && matchTags(b.Tags, q.values) && filters.match(reflect.ValueOf(b).Elem(), q.values)
 	})
 	sortRows(filters, rows, q.values)
 	part, err := octaviaPage(c, q, rows, c.octavia.balancers.ID)
@@ -246,7 +245,7 @@ func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if len(b.Listeners)+len(b.Pools) > 0 && !equalFold(q.values.Get("cascade"), "true") {
+	if len(b.Listeners)+len(b.Pools) > 0 && !strings.EqualFold(q.values.Get("cascade"), "true") {
 		return reply{}, core.BadRequest("", "Validation failure: Cannot delete Load Balancer %s - it has children", b.ID)
 	}
 	if err := checkChangeable(b, true); err != nil {

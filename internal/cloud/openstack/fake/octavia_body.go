@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,8 +166,6 @@ func (a octaviaAttribute) validateNumber(value any) string {
 		return ""
 	}
 }
-
-var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 
 // The longest text that Octavia takes.
 const maxOctaviaText = 255

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
@@ -49,7 +50,7 @@ func (c *Cloud) replaceMembers(q *request) (reply, error) {
 		}
 		c.addPart(b, p)
 	}
-	if !equalFold(q.values.Get("additive_only"), "true") {
+	if !strings.EqualFold(q.values.Get("additive_only"), "true") {
 		for _, p := range old {
 			if !kept[socketOf(p.attrs)] {
 				p.provisioning = lbPendingDelete

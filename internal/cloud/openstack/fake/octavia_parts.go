@@ -164,7 +164,7 @@ func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
 			return reply{}, err
 		}
 	}
-	if err := checkBalancerRole(q, q.listedProject()); err != nil {
+	if err := checkBalancerRole(q, listedProject(q)); err != nil {
 		return reply{}, err
 	}
 	if err := k.checkFilters(q); err != nil {
@@ -196,7 +196,7 @@ func (k *partKind) checkFilters(q *request) *wire.Error {
 
 // listed reports whether a list that the caller asks for has the part in it.
 func (c *Cloud) listed(q *request, p *balancerPart) bool {
-	if !q.lists(c.octavia.balancers.Get(p.balancerID).ProjectID) {
+	if !lists(q, c.octavia.balancers.Get(p.balancerID).ProjectID) {
 		return false
 	}
 	view := c.partView(p)

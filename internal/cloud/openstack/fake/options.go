@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"slices"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -10,7 +9,7 @@ import (
 // What a new cloud contains.
 const (
 	DefaultRegion   = "RegionOne"
-	DefaultDomain   = "Default"
+	DefaultDomain   = defaultDomain
 	DefaultProject  = "garden"
 	DefaultUser     = "gardener"
 	DefaultPassword = "secret"
@@ -26,55 +25,6 @@ const (
 	ExternalSubnetA = "public-a"
 	ExternalSubnetB = "public-b"
 )
-
-// CatalogShape says how the endpoints in the catalog are written.
-type CatalogShape string
-
-// The shapes. Installers differ; clients must cope with both.
-const (
-	Unversioned CatalogShape = "unversioned" // Neutron, Octavia and Glance without their version, as DevStack has it
-	Versioned   CatalogShape = "versioned"   // every endpoint with its version
-)
-
-type config struct {
-	regions           []string
-	catalog           CatalogShape
-	missingServices   []wire.Service
-	tokenLifetime     time.Duration
-	latency           time.Duration
-	zones             []string
-	mtu               int
-	pageSize          int
-	missingExtensions []string
-	policy            Policy
-	interfaceOwner    string
-	novaMicro         int
-	transitions       map[string]Transition
-	hosts             int
-	dhcpPorts         bool
-}
-
-// Policy says what a plain project member may do. The zero value is that of a stock cloud.
-type Policy struct {
-	// SeeExternalSubnets shows the subnets of external networks. In a stock cloud members only see the IDs.
-	SeeExternalSubnets bool
-	// SetSNAT allows enable_snat in a router's gateway.
-	SetSNAT bool
-	// SetGatewaySubnet allows external_fixed_ips that name a subnet only. Many clouds open that, together with
-	// SeeExternalSubnets.
-	SetGatewaySubnet bool
-	// SetGatewayAddress allows external_fixed_ips that name an address.
-	SetGatewayAddress bool
-	// SetFloatingAddress allows to choose the address of a floating IP.
-	SetFloatingAddress bool
-}
-
-// SetPolicy replaces the policy for plain members while the cloud runs.
-func (c *Cloud) SetPolicy(p Policy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.config.policy = p
-}
 
 // Attrs are the attributes of a request body, by their names on the wire.
 type Attrs map[string]any
@@ -151,8 +101,3 @@ func WithRouterInterfaceOwner(owner string) Option {
 func WithTransition(kind string, t Transition) Option {
 	return func(c *config) { c.transitions[kind] = t }
 }
-
-func (c *config) has(s wire.Service) bool { return !slices.Contains(c.missingServices, s) }
-
-func (c *config) hasExtension(alias string) bool    { return !slices.Contains(c.missingExtensions, alias) }
-func (c *config) transition(kind string) Transition { return c.transitions[kind] }

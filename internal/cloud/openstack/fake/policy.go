@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -113,4 +114,19 @@ func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
 func (c *Cloud) maySeeSubnet(caller *identity, s *Subnet) bool {
 	n := c.neutron.networks.Get(s.NetworkID)
 	return caller.owns(s.ProjectID) || caller.owns(n.ProjectID) || n.Shared || n.External && c.config.policy.SeeExternalSubnets
+}
+
+// checkQuota answers as Neutron does when a create would go over a quota.
+func (c *Cloud) checkQuota(projectID, resource string, have, more int) error {
+	if resource != "" && c.exceeds(projectID, resource, have, more) {
+		return core.Conflict("OverQuota", "Quota exceeded for resources: ['%s'].", resource)
+	}
+	return nil
+}
+
+// checkedBeforeQuota reports whether a create is refused before Neutron looks at the quota: it understands and authorises a request
+// first, for which it looks up the network that things are in.
+func checkedBeforeQuota(err error) bool {
+	refusal, isRefusal := errors.AsType[*wire.Error](err)
+	return isRefusal && slices.Contains([]string{"HTTPBadRequest", "PolicyNotAuthorized", "NetworkNotFound"}, refusal.Type)
 }

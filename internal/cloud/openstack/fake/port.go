@@ -170,7 +170,7 @@ func (c *Cloud) deletePort(_ *request, p *Port) error {
 // dropPort removes a port, gives its addresses back and disconnects its floating IPs.
 func (c *Cloud) dropPort(p *Port) {
 	c.release(p.FixedIPs)
-	delete(c.pending, p.ID)
+	c.cancelTransition(p.ID)
 	c.neutron.ports.Remove(p.ID)
 	for _, f := range c.neutron.fips.Rows {
 		if string(f.PortID) == p.ID {

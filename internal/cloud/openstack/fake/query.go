@@ -1,7 +1,9 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"reflect"
@@ -17,11 +19,15 @@ import (
 type filters struct {
 	row    reflect.Type
 	fields map[string][]int
+	own    fieldMatcher
 }
 
-func newFilters[T any]() filters {
+// fieldMatcher compares a field of a type that only its service knows; known is false for all others.
+type fieldMatcher func(field any, values []string) (matched, known bool)
+
+func newFilters[T any](own fieldMatcher) filters {
 	row := reflect.TypeFor[T]()
-	return filters{row: row, fields: core.JsonFields(row)}
+	return filters{row: row, fields: core.JsonFields(row), own: own}
 }
 
 // reserved reports whether a query parameter is not a filter.
@@ -51,7 +57,7 @@ func (f filters) match(row reflect.Value, q url.Values) bool {
 		if !isField || reserved(key) {
 			continue
 		}
-		if !matchField(row.FieldByIndex(index), values) {
+		if !f.matchField(row.FieldByIndex(index), values) {
 			return false
 		}
 	}
@@ -59,15 +65,17 @@ func (f filters) match(row reflect.Value, q url.Values) bool {
 }
 
 // matchField compares texts as the databases below OpenStack do it: upper and lower case are the same.
-func matchField(field reflect.Value, values []string) bool {
+func (f filters) matchField(field reflect.Value, values []string) bool {
 	is := func(have string) bool {
 		return slices.ContainsFunc(values, func(want string) bool { return strings.EqualFold(have, want) })
 	}
-	switch v := field.Interface().(type) {
-	case []FixedIP:
-		return matchFixedIPs(v, values)
-	case []string:
+	if v, isList := field.Interface().([]string); isList {
 		return slices.ContainsFunc(v, is)
+	}
+	if f.own != nil {
+		if matched, known := f.own(field.Interface(), values); known {
+			return matched
+		}
 	}
 	switch field.Kind() {
 	case reflect.String:
@@ -82,25 +90,6 @@ func matchField(field reflect.Value, values []string) bool {
 	default:
 		return false
 	}
-}
-
-// matchFixedIPs wants an address that lies in one of the given subnets and is one of the given addresses.
-func matchFixedIPs(ips []FixedIP, values []string) bool {
-	wanted := url.Values{}
-	for _, value := range values {
-		key, one, _ := strings.Cut(value, "=")
-		wanted.Add(key, one)
-	}
-	subnets, addresses, parts := wanted["subnet_id"], wanted["ip_address"], wanted["ip_address_substr"]
-	if subnets == nil && addresses == nil && parts == nil {
-		return true
-	}
-	return slices.ContainsFunc(ips, func(ip FixedIP) bool {
-		holds := func(part string) bool { return strings.Contains(ip.IPAddress, part) }
-		return (subnets == nil || slices.Contains(subnets, ip.SubnetID)) &&
-			(addresses == nil || slices.Contains(addresses, ip.IPAddress)) &&
-			(parts == nil || slices.ContainsFunc(parts, holds))
-	})
 }
 
 // matchTags implements the four tag filters; each takes a comma-separated list.
@@ -191,4 +180,40 @@ func onlyFields(list any, fields []string) (any, error) {
 		maps.DeleteFunc(one, func(key string, _ json.RawMessage) bool { return !slices.Contains(fields, key) })
 	}
 	return all, nil
+}
+
+// nextPage repeats a list with another marker, as Nova and Cinder do.
+func nextPage(q *request, marker string) string {
+	query := maps.Clone(q.values)
+	query.Del("marker")
+	if len(query) > 0 {
+		return q.base() + q.http.URL.Path + "?" + query.Encode() + "&marker=" + url.QueryEscape(marker)
+	}
+	return q.base() + q.http.URL.Path + "?marker=" + url.QueryEscape(marker)
+}
+
+func listReply[T any](many string, rows []T, links []map[string]string, q *request) (reply, error) {
+	body := map[string]any{many: rows}
+	if fields := q.values["fields"]; len(fields) > 0 {
+		cut, err := onlyFields(rows, fields)
+		if err != nil {
+			return reply{}, fmt.Errorf("cutting %s to fields: %w", many, err)
+		}
+		body[many] = cut
+	}
+	if links != nil {
+		body[many+"_links"] = links
+	}
+	return ok(body)
+}
+
+func compareFields(a, b reflect.Value) int {
+	switch a.Kind() {
+	case reflect.Int:
+		return cmp.Compare(a.Int(), b.Int())
+	case reflect.Bool:
+		return cmp.Compare(strconv.FormatBool(a.Bool()), strconv.FormatBool(b.Bool()))
+	default:
+		return cmp.Compare(a.String(), b.String())
+	}
 }

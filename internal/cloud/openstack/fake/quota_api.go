@@ -2,7 +2,6 @@ package fake
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -147,25 +146,4 @@ func (c *Cloud) removeQuota(api *quotaAPI, q *request) (reply, error) {
 		return reply{}, core.NotFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.path("of"))
 	}
 	return reply{status: api.removed}, nil
-}
-
-// SetQuota limits how many of a resource a project, given by name or ID, may have; Unlimited lifts the limit. Resources
-// are named as the services do: network, subnet, subnetpool, port, router, floatingip, security_group,
-// security_group_rule; instances, cores, ram, key_pairs, server_groups, server_group_members; load_balancer; share_networks; volumes, gigabytes.
-func (c *Cloud) SetQuota(project, resource string, limit int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.keystone.project(project)
-	if p == nil {
-		return fmt.Errorf("setting a quota: no project %q", project)
-	}
-	c.setQuota(p.id, resource, limit)
-	return nil
-}
-
-func (c *Cloud) setQuota(projectID, resource string, limit int) {
-	if c.quotas[projectID] == nil {
-		c.quotas[projectID] = map[string]int{}
-	}
-	c.quotas[projectID][resource] = limit
 }

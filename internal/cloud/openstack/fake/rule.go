@@ -26,7 +26,7 @@ type ruleInput struct {
 // registerSecurityGroupRules serves the rules, which live inside their groups.
 func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 	const base = "/v2.0/security-group-rules"
-	k := &collection[SecurityGroupRule]{filters: newFilters[SecurityGroupRule]()}
+	k := &collection[SecurityGroupRule]{filters: newFilters[SecurityGroupRule](matchOwn)}
 	id := func(r *SecurityGroupRule) string { return r.ID }
 	c.route(e, "GET "+base, func(q *request) (reply, error) {
 		c.beforeGroups(q)

@@ -80,7 +80,7 @@ func (c *Cloud) destroyServer(s *Server) {
 		return
 	}
 	s.TaskState = "deleting"
-	delete(c.pending, s.ID)
+	c.cancelTransition(s.ID)
 	c.beginTransition(ServerDelete, s.ID, func(failed bool) {
 		if failed {
 			s.Status, s.TaskState, s.Fault = "ERROR", "", "The instance could not be destroyed."

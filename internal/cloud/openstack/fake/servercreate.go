@@ -71,7 +71,7 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 		groups = []serverGroupName{{"default"}}
 	}
 	return accepted(map[string]any{"server": map[string]any{
-		"id": s.ID, "links": q.novaLinks("servers", s.ID), "OS-DCF:diskConfig": "MANUAL", "adminPass": core.NewHexID()[:12], "security_groups": groups,
+		"id": s.ID, "links": novaLinks(q, "servers", s.ID), "OS-DCF:diskConfig": "MANUAL", "adminPass": core.NewHexID()[:12], "security_groups": groups,
 	}})
 }
 

@@ -38,15 +38,6 @@ func (in *deviceInput) size() int {
 	return size
 }
 
-// unquoted is a number that may be written as a text.
-func unquoted(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
-
 // makeDisks makes the volumes that a new server is to have, and takes those that exist. Nova asks Cinder for them only when it builds the
 // server, so that a quota which does not cover them fails the build and not the request.
 func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {

@@ -30,7 +30,7 @@ func (c *Cloud) listServers(q *request, micro int, detail bool) (reply, error) {
 	out := []any{}
 	for _, s := range part.rows {
 		if !detail {
-			out = append(out, map[string]any{"id": s.ID, "name": s.Name, "links": q.novaLinks("servers", s.ID)})
+			out = append(out, map[string]any{"id": s.ID, "name": s.Name, "links": novaLinks(q, "servers", s.ID)})
 			continue
 		}
 		c.countPoll(s.ID)
@@ -73,7 +73,7 @@ func (c *Cloud) serverFilter(q *request, micro int) (func(*Server) bool, error) 
 		return nil, err
 	}
 	return func(s *Server) bool {
-		return q.mayList(s, everybody) && name.MatchString(s.Name) && s.UpdatedAt >= since &&
+		return mayList(q, s, everybody) && name.MatchString(s.Name) && s.UpdatedAt >= since &&
 			(micro < 226 || matchTags(s.Tags, q.values)) && s.satisfies(q.values, micro)
 	}, nil
 }
@@ -98,7 +98,7 @@ func allTenants(query url.Values) bool {
 }
 
 // mayList reports whether a server is among those that a list is about.
-func (q *request) mayList(s *Server, everybody bool) bool {
+func mayList(q *request, s *Server, everybody bool) bool {
 	if !everybody {
 		return s.ProjectID == q.projectID
 	}

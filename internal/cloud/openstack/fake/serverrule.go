@@ -3,7 +3,6 @@ package fake
 import (
 	"encoding/base64"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
@@ -86,17 +85,6 @@ func deviceRule(micro int) schema.Rule {
 	return schema.Object(nil, properties...)
 }
 
-// volumeSize demands at least 1 GiB.
-func volumeSize(key string, value any) string {
-	if complaint := schema.HasType("integer", "string")(key, value); complaint != "" {
-		return complaint
-	}
-	if s, isText := value.(string); isText && (s == "" || strings.Trim(s, "0123456789") != "") {
-		return schema.Violation(key, value, "%s does not match '^[0-9]+$'", schema.PythonRepr(value))
-	}
-	return schema.Number(1)(key, value)
-}
-
 func isBase64(s string) bool {
 	_, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), ""))
 	return err == nil
@@ -104,33 +92,6 @@ func isBase64(s string) bool {
 
 // metadataRule demands texts under plain keys.
 func metadataRule(key string, value any) string { return metadataWith(metadataKeys())(key, value) }
-
-func metadataWith(keys *regexp.Regexp) schema.Rule {
-	return func(key string, value any) string {
-		if complaint := schema.HasType("object")(key, value); complaint != "" {
-			return complaint
-		}
-		items, _ := value.(*schema.Dict)
-		unfit := []string{}
-		for _, k := range items.Keys {
-			if !keys.MatchString(k) {
-				unfit = append(unfit, k)
-				continue
-			}
-			if complaint := schema.Text255(0)(k, items.Values[k]); complaint != "" {
-				return complaint
-			}
-		}
-		slices.Sort(unfit)
-		switch len(unfit) {
-		case 0:
-			return ""
-		case 1:
-			return schema.Violation(key, value, "%s does not match any of the regexes: '%s'", schema.PythonRepr(unfit[0]), keys)
-		}
-		return schema.Violation(key, value, "'%s' do not match any of the regexes: '%s'", strings.Join(unfit, "', '"), keys)
-	}
-}
 
 // serverTag demands a tag of a server.
 func serverTag(key string, value any) string {

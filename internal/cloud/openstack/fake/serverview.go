@@ -41,10 +41,10 @@ func (c *Cloud) serverCore(q *request, s *Server, micro int) map[string]any {
 		"id": s.ID, "name": s.Name, "tenant_id": s.ProjectID, "user_id": s.UserID, "status": s.Status, "metadata": s.Metadata,
 		"created": s.CreatedAt, "updated": s.UpdatedAt, "accessIPv4": "", "accessIPv6": "", "OS-DCF:diskConfig": "MANUAL",
 		"image": "", "flavor": c.serverFlavor(q, s, micro), "hostId": s.hostID(), "addresses": c.serverAddresses(s),
-		"links": q.novaLinks("servers", s.ID),
+		"links": novaLinks(q, "servers", s.ID),
 	}
 	if s.ImageID != "" {
-		view["image"] = map[string]any{"id": s.ImageID, "links": q.novaLinks("images", s.ImageID)[1:]}
+		view["image"] = map[string]any{"id": s.ImageID, "links": novaLinks(q, "images", s.ImageID)[1:]}
 	}
 	switch s.Status {
 	case "ACTIVE", "BUILD":
@@ -73,13 +73,6 @@ func (s *Server) hostID() string {
 	}
 	sum := sha256.Sum224([]byte(s.ProjectID + s.Host))
 	return hex.EncodeToString(sum[:])
-}
-
-func orNull(value string) any {
-	if value == "" {
-		return nil
-	}
-	return value
 }
 
 // vmState is Nova's inner name for a status.
@@ -134,7 +127,7 @@ func (c *Cloud) serverGroupNames(s *Server) []any {
 func (c *Cloud) serverFlavor(q *request, s *Server, micro int) map[string]any {
 	f := c.nova.flavors.Get(s.FlavorID)
 	if micro < 247 || f == nil {
-		return map[string]any{"id": s.FlavorID, "links": q.novaLinks("flavors", s.FlavorID)[1:]}
+		return map[string]any{"id": s.FlavorID, "links": novaLinks(q, "flavors", s.FlavorID)[1:]}
 	}
 	return map[string]any{
 		"original_name": f.Name, "vcpus": f.VCPUs, "ram": f.RAM, "disk": f.Disk, "ephemeral": f.Ephemeral, "swap": 0, "extra_specs": f.specs(),

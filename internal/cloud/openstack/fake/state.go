@@ -100,7 +100,7 @@ func (s State) List() []string {
 	for _, r := range s.SecurityGroups {
 		add("security group", r.Name, r.ID)
 		for _, rule := range r.Rules {
-			add("rule", fmt.Sprintf("of %s: %s", r.Name, rule.brief()), rule.ID)
+			add("rule", fmt.Sprintf("of %s: %s", r.Name, brief(&rule)), rule.ID)
 		}
 	}
 	return append(out, s.listMore()...)
@@ -143,7 +143,7 @@ func Diff(before, after State) (came, went []string) {
 }
 
 // brief is a rule in a few words: "ingress IPv4 tcp 30000-32767 from 0.0.0.0/0".
-func (r *SecurityGroupRule) brief() string {
+func brief(r *SecurityGroupRule) string {
 	parts := []string{r.Direction, r.EtherType}
 	if r.Protocol != "" {
 		parts = append(parts, string(r.Protocol))

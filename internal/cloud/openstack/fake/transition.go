@@ -31,14 +31,6 @@ type transition struct {
 	finish func()
 }
 
-// SetTransition makes resources that are created or deleted from now on take their time. Kinds without one are
-// instantaneous.
-func (c *Cloud) SetTransition(kind string, t Transition) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.config.transitions[kind] = t
-}
-
 // beginTransition starts a transition; finish runs below the lock, at once when there is nothing to wait for.
 func (c *Cloud) beginTransition(kind, id string, finish func(failed bool)) {
 	t := c.config.transition(kind)
@@ -69,3 +61,6 @@ func (c *Cloud) countPoll(id string) {
 		t.polls--
 	}
 }
+
+// cancelTransition forgets the transition of a resource that is deleted.
+func (c *Cloud) cancelTransition(id string) { delete(c.pending, id) }

@@ -163,7 +163,7 @@ func drawOthers(root *branch, mine State) {
 		}
 		at := root.add("security group %s", g.Name)
 		for _, r := range g.Rules {
-			at.add("%s", r.brief())
+			at.add("%s", brief(&r))
 		}
 	}
 	for _, k := range mine.KeyPairs {

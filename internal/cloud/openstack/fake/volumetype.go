@@ -102,10 +102,8 @@ func (c *Cloud) checkVolumeType(nameOrID string) error {
 	return nil
 }
 
-// AddVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
-func (c *Cloud) AddVolumeType(name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// addVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
+func (c *Cloud) addVolumeType(name string) string {
 	if known := c.volumeTypeOf(name); known != nil {
 		return known.id
 	}
