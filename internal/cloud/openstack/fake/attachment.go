@@ -9,10 +9,10 @@ import (
 )
 
 // registerAttachments serves the volumes of servers. They attach and detach at once.
-func (c *Cloud) registerAttachments(e endpoint) {
+func (svc *novaService) registerAttachments(e endpoint) {
 	const base = "/servers/{id}/os-volume_attachments"
-	c.novaRoute(e, "GET "+base, func(q *request, micro int) (reply, error) {
-		s, err := c.findServer(q)
+	svc.novaRoute(e, "GET "+base, func(q *request, micro int) (reply, error) {
+		s, err := svc.findServer(q)
 		if err != nil {
 			return reply{}, err
 		}
@@ -22,27 +22,27 @@ func (c *Cloud) registerAttachments(e endpoint) {
 		}
 		return ok(map[string]any{"volumeAttachments": out})
 	})
-	c.novaRoute(e, "POST "+base, c.attachVolume)
-	c.novaRoute(e, "GET "+base+"/{volume}", func(q *request, micro int) (reply, error) {
-		s, at, err := c.findDisk(q)
+	svc.novaRoute(e, "POST "+base, svc.attachVolume)
+	svc.novaRoute(e, "GET "+base+"/{volume}", func(q *request, micro int) (reply, error) {
+		s, at, err := svc.findDisk(q)
 		if err != nil {
 			return reply{}, err
 		}
 		return ok(map[string]any{"volumeAttachment": s.Disks[at].view(s, micro)})
 	})
-	c.novaRoute(e, "DELETE "+base+"/{volume}", func(q *request, _ int) (reply, error) {
-		s, at, err := c.findDisk(q)
+	svc.novaRoute(e, "DELETE "+base+"/{volume}", func(q *request, _ int) (reply, error) {
+		s, at, err := svc.findDisk(q)
 		if err != nil {
 			return reply{}, err
 		}
-		c.freeVolume(s.Disks[at].VolumeID)
+		svc.freeVolume(s.Disks[at].VolumeID)
 		s.Disks = slices.Delete(slices.Clone(s.Disks), at, at+1)
 		return accepted(nil)
 	})
 }
 
-func (c *Cloud) findDisk(q *request) (*Server, int, error) {
-	s, err := c.findServer(q)
+func (svc *novaService) findDisk(q *request) (*Server, int, error) {
+	s, err := svc.findServer(q)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -68,7 +68,7 @@ func (d Disk) view(s *Server, micro int) map[string]any {
 	return view
 }
 
-func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
+func (svc *novaService) attachVolume(q *request, micro int) (reply, error) {
 	properties := []schema.Property{schema.Attribute("volumeId", schema.UUID), schema.Attribute("device", schema.HasType("string", "null"))}
 	if micro >= 249 {
 		properties = append(properties, schema.Attribute("tag", serverTag))
@@ -79,7 +79,7 @@ func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
 	if err := schema.Validate(q.body, schema.Object([]string{"volumeAttachment"}, schema.Attribute("volumeAttachment", schema.Object([]string{"volumeId"}, properties...)))); err != nil {
 		return reply{}, err
 	}
-	s, err := c.findServer(q)
+	s, err := svc.findServer(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -90,7 +90,7 @@ func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
 	if raw, _ := core.Unwrap(q.body, "volumeAttachment"); json.Unmarshal(raw, &in) != nil {
 		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	v := c.cinder.volumes.Get(in.VolumeID)
+	v := svc.cinder.volumes.Get(in.VolumeID)
 	switch {
 	case v == nil || !q.owns(v.ProjectID):
 		return reply{}, core.NotFound("", "Volume %s could not be found.", in.VolumeID)
@@ -100,13 +100,13 @@ func (c *Cloud) attachVolume(q *request, micro int) (reply, error) {
 		return reply{}, core.BadRequest("", "Invalid volume: volume '%s' status must be 'available'. Currently in '%s'", v.ID, v.Status)
 	}
 	disk := Disk{VolumeID: v.ID, Device: s.nextDevice(false), DeleteOnTermination: isTrue(in.DeleteOnTermination)}
-	c.connectDisk(s, &disk)
+	svc.connectDisk(s, &disk)
 	s.Disks = core.With(s.Disks, disk)
 	return ok(map[string]any{"volumeAttachment": disk.view(s, micro)})
 }
 
-func (c *Cloud) freeVolume(id string) {
-	if v := c.cinder.volumes.Get(id); v != nil {
+func (svc *novaService) freeVolume(id string) {
+	if v := svc.cinder.volumes.Get(id); v != nil {
 		v.Status, v.Attachments = "available", []any{}
 	}
 }

@@ -26,7 +26,7 @@ func catalogEntries() []catalogEntry {
 	}
 }
 
-func (c *Cloud) catalog(base, projectID string) []map[string]any {
+func (c *shared) catalog(base, projectID string) []map[string]any {
 	out := []map[string]any{}
 	for _, entry := range catalogEntries() {
 		if !c.config.has(entry.service) {

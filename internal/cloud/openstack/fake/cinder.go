@@ -34,42 +34,54 @@ type Volume struct {
 	madeByNova bool
 }
 
-type cinderState struct {
+// cinderService is Cinder of the fake cloud. Its methods run while the lock of the cloud is held.
+type cinderService struct {
+	*shared
+
+	glance *glanceService
+
 	volumes *core.Table[Volume]
 	types   *core.Table[volumeType]
 }
 
-func (c *Cloud) registerCinder() {
-	c.cinder.volumes = core.NewTable(func(v *Volume) string { return v.ID })
+// newCinder serves the API of Cinder on the cloud.
+func newCinder(cloud *shared, glance *glanceService) *cinderService {
+	svc := &cinderService{shared: cloud, glance: glance}
+	svc.registerCinder()
+	return svc
+}
+
+func (svc *cinderService) registerCinder() {
+	svc.volumes = core.NewTable(func(v *Volume) string { return v.ID })
 	e := endpoint{service: wire.Cinder, prefix: cinderPrefix}
 	version := apiVersion{id: "v3.0", status: "CURRENT", path: "v3/", micro: true, most: "3.70", least: "3.0", documented: "https://docs.openstack.org/"}
 	list := versionDocument(http.StatusOK, cinderPrefix, version)
-	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))
-	c.routeWithoutToken(e, "GET /v3/{$}", list)
-	on := func(pattern string, h handler) { c.volumeRoute(e, pattern, h) }
-	on("GET /volumes", func(q *request) (reply, error) { return c.listVolumes(q, false) })
-	on("GET /volumes/detail", func(q *request) (reply, error) { return c.listVolumes(q, true) })
-	on("POST /volumes", c.createVolume)
+	svc.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, cinderPrefix, version))
+	svc.routeWithoutToken(e, "GET /v3/{$}", list)
+	on := func(pattern string, h handler) { svc.volumeRoute(e, pattern, h) }
+	on("GET /volumes", func(q *request) (reply, error) { return svc.listVolumes(q, false) })
+	on("GET /volumes/detail", func(q *request) (reply, error) { return svc.listVolumes(q, true) })
+	on("POST /volumes", svc.createVolume)
 	on("GET /volumes/{id}", func(q *request) (reply, error) {
-		v, err := c.findVolume(q)
+		v, err := svc.findVolume(q)
 		if err != nil {
 			return reply{}, err
 		}
-		c.countPoll(v.ID)
+		svc.countPoll(v.ID)
 		return ok(map[string]any{"volume": v.detail(q)})
 	})
-	on("PUT /volumes/{id}", c.updateVolume)
-	on("DELETE /volumes/{id}", c.deleteVolume)
-	c.registerVolumeParts(on)
-	c.registerVolumeTypes(on)
-	c.registerFallback(e)
+	on("PUT /volumes/{id}", svc.updateVolume)
+	on("DELETE /volumes/{id}", svc.deleteVolume)
+	svc.registerVolumeParts(on)
+	svc.registerVolumeTypes(on)
+	svc.registerFallback(e)
 }
 
 // volumeRoute registers a call below a project, which must be the caller's own. An operator who works on behalf of a project
 // needs not know its ID.
-func (c *Cloud) volumeRoute(e endpoint, pattern string, h handler) {
+func (svc *cinderService) volumeRoute(e endpoint, pattern string, h handler) {
 	method, path, _ := strings.Cut(pattern, " ")
-	c.route(e, method+" /v3/{project}"+path, func(q *request) (reply, error) {
+	svc.route(e, method+" /v3/{project}"+path, func(q *request) (reply, error) {
 		if q.path("project") != q.projectID && !q.admin() {
 			return reply{}, core.BadRequest("", "Malformed request url")
 		}
@@ -77,8 +89,8 @@ func (c *Cloud) volumeRoute(e endpoint, pattern string, h handler) {
 	})
 }
 
-func (c *Cloud) findVolume(q *request) (*Volume, error) {
-	v := c.cinder.volumes.Get(q.path("id"))
+func (svc *cinderService) findVolume(q *request) (*Volume, error) {
+	v := svc.volumes.Get(q.path("id"))
 	if v == nil || !q.owns(v.ProjectID) {
 		return nil, core.NotFound("", "Volume %s could not be found.", q.path("id"))
 	}
@@ -111,16 +123,16 @@ type volumeInput struct {
 }
 
 // check looks up what a new volume refers to.
-func (in *volumeInput) check(c *Cloud) error {
+func (in *volumeInput) check(svc *cinderService) error {
 	size := unquoted(in.Size)
 	switch {
 	case in.SnapshotID != "":
 		return core.NotFound("", "Snapshot %s could not be found.", in.SnapshotID)
-	case c.volumeTypeOf(in.VolumeType) == nil && uuidForm.MatchString(in.VolumeType):
+	case svc.volumeTypeOf(in.VolumeType) == nil && uuidForm.MatchString(in.VolumeType):
 		return noVolumeType(in.VolumeType)
-	case c.volumeTypeOf(in.VolumeType) == nil:
+	case svc.volumeTypeOf(in.VolumeType) == nil:
 		return core.NotFound("", "Volume type with name %s could not be found.", in.VolumeType)
-	case in.ImageRef != "" && c.glance.images.Get(in.ImageRef) == nil:
+	case in.ImageRef != "" && svc.glance.images.Get(in.ImageRef) == nil:
 		return core.BadRequest("", "Invalid image identifier or unable to access requested image.")
 	case len(in.Name) > 255:
 		return core.BadRequest("", "Invalid input received: name has %d characters, more than 255.", len(in.Name))
@@ -130,7 +142,7 @@ func (in *volumeInput) check(c *Cloud) error {
 	return nil
 }
 
-func (c *Cloud) createVolume(q *request) (reply, error) {
+func (svc *cinderService) createVolume(q *request) (reply, error) {
 	if err := schema.Validate(q.body, volumeRule); err != nil {
 		return reply{}, err
 	}
@@ -138,15 +150,15 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 	if raw, _ := core.Unwrap(q.body, "volume"); json.Unmarshal(raw, &in) != nil {
 		return reply{}, core.BadRequest("", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
-	if err := in.check(c); err != nil {
+	if err := in.check(svc); err != nil {
 		return reply{}, err
 	}
 	size, _ := strconv.Atoi(unquoted(in.Size)) // the schema has seen to it
-	if err := c.checkVolumeQuota(q.projectID, 1, size); err != nil {
+	if err := svc.checkVolumeQuota(q.projectID, 1, size); err != nil {
 		return reply{}, err
 	}
-	v := c.newVolume(q.projectID, q.userID, size)
-	v.Name, v.Description, v.VolumeType = in.Name, in.Description, c.volumeTypeOf(in.VolumeType).name
+	v := svc.newVolume(q.projectID, q.userID, size)
+	v.Name, v.Description, v.VolumeType = in.Name, in.Description, svc.volumeTypeOf(in.VolumeType).name
 	v.AvailabilityZone = cmp.Or(in.AvailabilityZone, v.AvailabilityZone)
 	if in.Metadata != nil {
 		v.Metadata = in.Metadata
@@ -154,9 +166,9 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 	if in.ImageRef != "" {
 		v.Bootable = "true"
 	}
-	view := c.cinder.volumes.Add(v).view(q)
-	c.beginTransition(VolumeCreate, v.ID, func(failed bool) {
-		v.Status, v.UpdatedAt = "available", core.Null(manilaTime(c.now()))
+	view := svc.volumes.Add(v).view(q)
+	svc.beginTransition(VolumeCreate, v.ID, func(failed bool) {
+		v.Status, v.UpdatedAt = "available", core.Null(manilaTime(svc.now()))
 		if failed {
 			v.Status = "error"
 		}
@@ -165,33 +177,33 @@ func (c *Cloud) createVolume(q *request) (reply, error) {
 }
 
 // checkVolumeQuota answers as Cinder does when so many more volumes or gigabytes would go over a quota.
-func (c *Cloud) checkVolumeQuota(projectID string, volumes, gigabytes int) error {
+func (svc *cinderService) checkVolumeQuota(projectID string, volumes, gigabytes int) error {
 	has, hasGigabytes := 0, 0
-	for _, v := range c.cinder.volumes.Rows {
+	for _, v := range svc.volumes.Rows {
 		if v.ProjectID == projectID {
 			has, hasGigabytes = has+1, hasGigabytes+v.Size
 		}
 	}
-	if c.exceeds(projectID, "gigabytes", hasGigabytes, gigabytes) {
+	if svc.exceeds(projectID, "gigabytes", hasGigabytes, gigabytes) {
 		return core.Fail(http.StatusRequestEntityTooLarge, "overLimit", "VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. "+
-			"Requested %dG, quota is %dG and %dG has been consumed.", gigabytes, c.limit(projectID, "gigabytes"), hasGigabytes)
+			"Requested %dG, quota is %dG and %dG has been consumed.", gigabytes, svc.limit(projectID, "gigabytes"), hasGigabytes)
 	}
-	if c.exceeds(projectID, "volumes", has, volumes) {
+	if svc.exceeds(projectID, "volumes", has, volumes) {
 		return core.Fail(http.StatusRequestEntityTooLarge, "overLimit",
-			"VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", c.limit(projectID, "volumes"))
+			"VolumeLimitExceeded: Maximum number of volumes allowed (%d) exceeded for quota 'volumes'.", svc.limit(projectID, "volumes"))
 	}
 	return nil
 }
 
-func (c *Cloud) newVolume(projectID, userID string, size int) *Volume {
+func (svc *cinderService) newVolume(projectID, userID string, size int) *Volume {
 	return &Volume{
 		ID: core.NewUUID(), ProjectID: projectID, UserID: userID, Status: "creating", Size: size, VolumeType: defaultVolumeType,
-		AvailabilityZone: "nova", Bootable: "false", Metadata: map[string]string{}, Attachments: []any{}, CreatedAt: manilaTime(c.now()),
+		AvailabilityZone: "nova", Bootable: "false", Metadata: map[string]string{}, Attachments: []any{}, CreatedAt: manilaTime(svc.now()),
 	}
 }
 
-func (c *Cloud) deleteVolume(q *request) (reply, error) {
-	v, err := c.findVolume(q)
+func (svc *cinderService) deleteVolume(q *request) (reply, error) {
+	v, err := svc.findVolume(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -199,12 +211,12 @@ func (c *Cloud) deleteVolume(q *request) (reply, error) {
 		return reply{}, core.BadRequest("", "Invalid volume: Volume status must be available or error or error_restoring or error_extending or error_managing and must not be migrating, attached, belong to a group, have snapshots, awaiting a transfer, or be disassociated from snapshots after volume transfer.")
 	}
 	v.Status = "deleting"
-	c.beginTransition(VolumeDelete, v.ID, func(failed bool) {
+	svc.beginTransition(VolumeDelete, v.ID, func(failed bool) {
 		if failed {
 			v.Status = "error_deleting"
 			return
 		}
-		c.cinder.volumes.Remove(v.ID)
+		svc.volumes.Remove(v.ID)
 	})
 	return accepted(nil)
 }

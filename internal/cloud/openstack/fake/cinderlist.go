@@ -42,17 +42,17 @@ func (v *Volume) detail(q *request) map[string]any {
 }
 
 // listVolumes lists the newest first, unless the list asks for another order. Filters that do not exist are passed over.
-func (c *Cloud) listVolumes(q *request, detailed bool) (reply, error) {
+func (svc *cinderService) listVolumes(q *request, detailed bool) (reply, error) {
 	limit, err := volumeLimit(q.values.Get("limit"))
 	if err != nil {
 		return reply{}, err
 	}
-	rows := c.cinder.volumes.Where(func(v *Volume) bool { return v.ProjectID == q.projectID && v.satisfies(q.values) })
+	rows := svc.volumes.Where(func(v *Volume) bool { return v.ProjectID == q.projectID && v.satisfies(q.values) })
 	if err := sortVolumes(rows, q.values); err != nil {
 		return reply{}, err
 	}
 	if marker := q.values.Get("marker"); marker != "" {
-		if c.cinder.volumes.Get(marker) == nil {
+		if svc.volumes.Get(marker) == nil {
 			return reply{}, core.NotFound("", "Volume %s could not be found.", marker)
 		}
 		rows = rows[slices.IndexFunc(rows, func(v *Volume) bool { return v.ID == marker })+1:]
@@ -63,7 +63,7 @@ func (c *Cloud) listVolumes(q *request, detailed bool) (reply, error) {
 	}
 	out := []any{}
 	for _, v := range rows {
-		c.countPoll(v.ID)
+		svc.countPoll(v.ID)
 		if detailed {
 			out = append(out, v.detail(q))
 			continue

@@ -12,10 +12,10 @@ import (
 )
 
 // registerVolumeParts serves what hangs on a volume.
-func (c *Cloud) registerVolumeParts(route func(pattern string, h handler)) {
+func (svc *cinderService) registerVolumeParts(route func(pattern string, h handler)) {
 	on := func(pattern string, do func(q *request, v *Volume) (reply, error)) {
 		route(pattern, func(q *request) (reply, error) {
-			v, err := c.findVolume(q)
+			v, err := svc.findVolume(q)
 			if err != nil {
 				return reply{}, err
 			}
@@ -35,7 +35,7 @@ func (c *Cloud) registerVolumeParts(route func(pattern string, h handler)) {
 		delete(v.Metadata, q.path("key"))
 		return reply{status: http.StatusOK}, nil
 	})
-	on("POST /volumes/{id}/action", c.volumeAction)
+	on("POST /volumes/{id}/action", svc.volumeAction)
 }
 
 // volumeMetadata demands texts under plain keys, of which Cinder takes more than Nova.
@@ -58,14 +58,14 @@ func (v *Volume) setMetadata(q *request, onto map[string]string) (reply, error) 
 	return ok(map[string]any{"metadata": onto})
 }
 
-func (c *Cloud) updateVolume(q *request) (reply, error) {
+func (svc *cinderService) updateVolume(q *request) (reply, error) {
 	rule := schema.Object([]string{"volume"}, schema.Attribute("volume", schema.Object(nil,
 		schema.Attribute("name", schema.HasType("string", "null")), schema.Attribute("description", schema.HasType("string", "null")), schema.Attribute("metadata", volumeMetadata),
 	)))
 	if err := schema.Validate(q.body, rule); err != nil {
 		return reply{}, err
 	}
-	v, err := c.findVolume(q)
+	v, err := svc.findVolume(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -82,12 +82,12 @@ func (c *Cloud) updateVolume(q *request) (reply, error) {
 	if in.Metadata != nil {
 		v.Metadata = in.Metadata
 	}
-	v.UpdatedAt = core.Null(manilaTime(c.now()))
+	v.UpdatedAt = core.Null(manilaTime(svc.now()))
 	return ok(map[string]any{"volume": v.view(q)})
 }
 
 // volumeAction extends.
-func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
+func (svc *cinderService) volumeAction(q *request, v *Volume) (reply, error) {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(q.body, &named) != nil || len(named) != 1 {
 		return reply{}, core.BadRequest("", "Malformed request body")
@@ -113,9 +113,9 @@ func (c *Cloud) volumeAction(q *request, v *Volume) (reply, error) {
 	case size <= v.Size:
 		return reply{}, core.BadRequest("", "Invalid input received: New size for extend must be greater than current size. (current: %d, extended: %d).", v.Size, size)
 	}
-	if err := c.checkVolumeQuota(v.ProjectID, 0, size-v.Size); err != nil {
+	if err := svc.checkVolumeQuota(v.ProjectID, 0, size-v.Size); err != nil {
 		return reply{}, err
 	}
-	v.Size, v.UpdatedAt = size, core.Null(manilaTime(c.now()))
+	v.Size, v.UpdatedAt = size, core.Null(manilaTime(svc.now()))
 	return accepted(nil)
 }

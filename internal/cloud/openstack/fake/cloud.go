@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -16,21 +15,14 @@ import (
 type Cloud struct {
 	*wire.Tap // the log of its calls, and the dials for what goes wrong with them
 
-	config config
-	mux    *http.ServeMux
-
-	identifier func(token string, service wire.Service) (*identity, *wire.Error)
-
-	mu       sync.Mutex // guards everything below
-	keystone keystoneState
-	neutron  neutronState
-	nova     novaState
-	glance   glanceState
-	octavia  octaviaState
-	manila   manilaState
-	cinder   cinderState
-	quotas   map[string]map[string]int // project ID, resource, limit
-	pending  map[string]*transition    // by ID of the resource
+	core     *shared
+	keystone *keystoneService
+	neutron  *neutronService
+	nova     *novaService
+	glance   *glanceService
+	octavia  *octaviaService
+	manila   *manilaService
+	cinder   *cinderService
 
 	server   *http.Server
 	listener net.Listener
@@ -39,26 +31,20 @@ type Cloud struct {
 // New returns a cloud with its default content (see the package comment). It does not listen yet: either Start it, or
 // put its Handler behind a server of your own.
 func New(opts ...Option) *Cloud {
-	c := &Cloud{
-		Tap:     new(wire.Tap),
-		config:  defaultConfig(),
-		mux:     http.NewServeMux(),
-		quotas:  map[string]map[string]int{},
-		pending: map[string]*transition{},
-	}
+	settings := defaultConfig()
 	for _, opt := range opts {
-		opt(&c.config)
+		opt(&settings)
 	}
-	c.SetLatency(c.config.latency)
-	c.identifier = c.identify
-	c.keystone.onProject = func(projectID string) { c.ensureDefaultGroup(projectID) }
-	c.registerKeystone()
-	c.registerNeutron()
-	c.registerNova()
-	c.registerGlance()
-	c.registerOctavia()
-	c.registerManila()
-	c.registerCinder()
+	shared := newShared(settings)
+	c := &Cloud{Tap: shared.Tap, core: shared}
+	c.SetLatency(settings.latency)
+	c.neutron = newNeutron(shared)
+	c.keystone = newKeystone(shared, func(projectID string) { c.neutron.ensureDefaultGroup(projectID) })
+	c.glance = newGlance(shared)
+	c.cinder = newCinder(shared, c.glance)
+	c.nova = newNova(shared, c.neutron, c.glance, c.cinder)
+	c.octavia = newOctavia(shared, c.neutron)
+	c.manila = newManila(shared, c.neutron)
 	c.registerQuotas()
 	c.registerAdmin()
 	c.addDefaultContent()
@@ -82,7 +68,7 @@ func (c *Cloud) Start(addr string) error {
 }
 
 // Handler serves all services, each below its own path. URLs in answers repeat the scheme and host of the request.
-func (c *Cloud) Handler() http.Handler { return c.mux }
+func (c *Cloud) Handler() http.Handler { return c.core.mux }
 
 // URL is where a started cloud listens, such as "http://127.0.0.1:40001".
 func (c *Cloud) URL() string {

@@ -45,26 +45,26 @@ type collection[T any] struct {
 }
 
 // serveCollection registers the calls of a collection.
-func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
+func serveCollection[T any](svc *neutronService, e endpoint, k *collection[T]) {
 	k.filters = newFilters[T](matchOwn)
 	base := "/v2.0/" + k.path
-	c.route(e, "GET "+base, func(q *request) (reply, error) { return listRows(c, k, q) })
-	c.route(e, "POST "+base, func(q *request) (reply, error) { return createRows(c, k, q) })
-	c.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
+	svc.route(e, "GET "+base, func(q *request) (reply, error) { return listRows(svc, k, q) })
+	svc.route(e, "POST "+base, func(q *request) (reply, error) { return createRows(svc, k, q) })
+	svc.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
 		row, err := k.find(q)
 		if err != nil {
 			return reply{}, err
 		}
-		c.countPoll(q.path("id"))
+		svc.countPoll(q.path("id"))
 		return showRow(k, q, http.StatusOK, row)
 	})
-	c.route(e, "PUT "+base+"/{id}", func(q *request) (reply, error) { return updateRow(c, k, q) })
-	c.route(e, "DELETE "+base+"/{id}", func(q *request) (reply, error) {
+	svc.route(e, "PUT "+base+"/{id}", func(q *request) (reply, error) { return updateRow(svc, k, q) })
+	svc.route(e, "DELETE "+base+"/{id}", func(q *request) (reply, error) {
 		row, err := k.findOwn(q)
 		if err != nil {
 			return reply{}, err
 		}
-		if err := c.ifMatch(q, k.std(row)); err != nil {
+		if err := svc.ifMatch(q, k.std(row)); err != nil {
 			return reply{}, err
 		}
 		if err := k.remove(q, row); err != nil {
@@ -72,7 +72,7 @@ func serveCollection[T any](c *Cloud, e endpoint, k *collection[T]) {
 		}
 		return noContent()
 	})
-	serveTags(c, e, k)
+	serveTags(svc, e, k)
 }
 
 func (k *collection[T]) readable(caller *identity, row *T) bool {
@@ -101,7 +101,7 @@ func (k *collection[T]) findOwn(q *request) (*T, error) {
 	return row, nil
 }
 
-func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
+func listRows[T any](svc *neutronService, k *collection[T], q *request) (reply, error) {
 	if err := checkFilters(k.filters, q.values); err != nil {
 		return reply{}, err
 	}
@@ -127,12 +127,12 @@ func listRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		rows = k.rows.Where(match)
 	}
 	slices.SortFunc(rows, by)
-	part, err := neutronPage(rows, k, by, q, c.config.pageSize)
+	part, err := neutronPage(rows, k, by, q, svc.config.pageSize)
 	if err != nil {
 		return reply{}, err
 	}
 	for _, row := range part.rows {
-		c.countPoll(k.rows.ID(row))
+		svc.countPoll(k.rows.ID(row))
 	}
 	return listReply(k.plural, core.Copies(part.rows), part.links, q)
 }
@@ -149,9 +149,9 @@ func showRow[T any](k *collection[T], q *request, status int, row *T) (reply, er
 	return reply{status: status, body: map[string]any{k.singular: view}}, nil
 }
 
-func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
+func createRows[T any](svc *neutronService, k *collection[T], q *request) (reply, error) {
 	if raw, isOne := core.Unwrap(q.body, k.singular); isOne {
-		row, err := createRow(c, k, q, raw)
+		row, err := createRow(svc, k, q, raw)
 		if err != nil {
 			return reply{}, err
 		}
@@ -164,7 +164,7 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	}
 	var rows []*T
 	for _, raw := range raws {
-		row, err := createRow(c, k, q, raw)
+		row, err := createRow(svc, k, q, raw)
 		if err != nil {
 			for _, done := range rows {
 				k.discard(done)
@@ -176,13 +176,13 @@ func createRows[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 	return created(map[string]any{k.plural: core.Copies(rows)})
 }
 
-func createRow[T any](c *Cloud, k *collection[T], q *request, raw json.RawMessage) (*T, error) {
+func createRow[T any](svc *neutronService, k *collection[T], q *request, raw json.RawMessage) (*T, error) {
 	projectID, raw, err := ownerOf(q, raw)
 	if err != nil {
 		return nil, err
 	}
 	have := k.rows.Count(func(row *T) bool { return k.std(row).ProjectID == projectID })
-	over := c.checkQuota(projectID, k.quota, have, 1)
+	over := svc.checkQuota(projectID, k.quota, have, 1)
 	row, err := k.create(q, projectID, raw)
 	if err == nil && k.startsAtRevisionZero {
 		k.std(row).RevisionNumber--
@@ -223,7 +223,7 @@ func ownerOf(q *request, raw json.RawMessage) (string, json.RawMessage, error) {
 	return owner, rest, nil
 }
 
-func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
+func updateRow[T any](svc *neutronService, k *collection[T], q *request) (reply, error) {
 	row, err := k.findOwn(q)
 	if err != nil {
 		return reply{}, err
@@ -233,7 +233,7 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		return reply{}, core.BadRequest("HTTPBadRequest", "Unable to find '%s' in request body", k.singular)
 	}
 	if k.ignoresIfMatch == nil || !k.ignoresIfMatch(raw) {
-		if err := c.ifMatch(q, k.std(row)); err != nil {
+		if err := svc.ifMatch(q, k.std(row)); err != nil {
 			return reply{}, err
 		}
 	}
@@ -241,7 +241,7 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 		return reply{}, err
 	}
 	if string(raw) != "{}" {
-		c.touch(k.std(row))
+		svc.touch(k.std(row))
 	}
 	if k.updated != nil {
 		return ok(map[string]any{k.singular: k.updated(row)})
@@ -250,8 +250,8 @@ func updateRow[T any](c *Cloud, k *collection[T], q *request) (reply, error) {
 }
 
 // ifMatch implements the extension revision-if-match. A condition that is no revision is nobody's business.
-func (c *Cloud) ifMatch(q *request, std *Standard) error {
-	if !c.config.hasExtension("revision-if-match") {
+func (svc *neutronService) ifMatch(q *request, std *Standard) error {
+	if !svc.config.hasExtension("revision-if-match") {
 		return nil
 	}
 	for tag := range strings.SplitSeq(q.http.Header.Get("If-Match"), ",") {
@@ -271,13 +271,13 @@ func (c *Cloud) ifMatch(q *request, std *Standard) error {
 }
 
 // touch notes a change of a resource.
-func (c *Cloud) touch(std *Standard) {
+func (svc *neutronService) touch(std *Standard) {
 	std.RevisionNumber++
-	std.UpdatedAt = timestamp(c.now())
+	std.UpdatedAt = timestamp(svc.now())
 }
 
-func (c *Cloud) newStandard(projectID, description string) Standard {
-	now := timestamp(c.now())
+func (svc *neutronService) newStandard(projectID, description string) Standard {
+	now := timestamp(svc.now())
 	return Standard{
 		ID: core.NewUUID(), ProjectID: projectID, TenantID: projectID, Description: description,
 		Tags: []string{}, RevisionNumber: 1, CreatedAt: now, UpdatedAt: now,

@@ -33,22 +33,22 @@ func createTargetFor(collection string) (createTarget, bool) {
 
 // addDefaultContent makes the default content.
 func (c *Cloud) addDefaultContent() {
-	admin, garden := c.addProject(AdminProject), c.addProject(DefaultProject)
-	c.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
-	member := c.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
-	c.addAppCredential(DefaultAppCredentialName, DefaultAppCredentialSecret, member, garden)
+	admin, garden := c.keystone.addProject(AdminProject), c.keystone.addProject(DefaultProject)
+	c.keystone.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
+	member := c.keystone.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
+	c.keystone.addAppCredential(DefaultAppCredentialName, DefaultAppCredentialSecret, member, garden)
 
-	public := c.newNetwork(admin.id)
+	public := c.neutron.newNetwork(admin.id)
 	public.Name, public.External = ExternalNetwork, true
 	c.neutron.networks.Add(public)
 	for _, s := range []struct{ name, cidr, gateway string }{
 		{ExternalSubnetA, "198.18.0.0/17", "198.18.0.1"},
 		{ExternalSubnetB, "198.18.128.0/17", "198.18.128.1"},
 	} {
-		subnet := c.newSubnet(admin.id, public.ID, s.cidr)
+		subnet := c.neutron.newSubnet(admin.id, public.ID, s.cidr)
 		subnet.Name, subnet.GatewayIP, subnet.EnableDHCP = s.name, core.Null(s.gateway), false
 		subnet.AllocationPools = defaultPools(subnet)
-		c.storeSubnet(public, subnet)
+		c.neutron.storeSubnet(public, subnet)
 	}
 	for _, f := range []Flavor{
 		{Name: "m1.tiny", VCPUs: 1, RAM: 512, Disk: 1},

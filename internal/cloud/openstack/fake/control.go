@@ -8,57 +8,57 @@ import (
 
 // SetMissingServices replaces the services that the catalog of tokens issued from now on lacks.
 func (c *Cloud) SetMissingServices(services ...wire.Service) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.config.missingServices = services
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	c.core.config.missingServices = services
 }
 
 // SetPolicy replaces the policy for plain members while the cloud runs.
 func (c *Cloud) SetPolicy(p Policy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.config.policy = p
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	c.core.config.policy = p
 }
 
 // SetTransition makes resources that are created or deleted from now on take their time. Kinds without one are
 // instantaneous.
 func (c *Cloud) SetTransition(kind string, t Transition) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.config.transitions[kind] = t
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	c.core.config.transitions[kind] = t
 }
 
 // AddProject adds a project with a default security group and returns its ID.
 func (c *Cloud) AddProject(name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.addProject(name).id
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return c.keystone.addProject(name).id
 }
 
 // SetPassword changes a user's password and, as Keystone does, revokes the user's tokens.
 func (c *Cloud) SetPassword(user, password string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	u := c.keystone.user(user)
 	if u == nil {
 		return fmt.Errorf("setting a password: no user %q", user)
 	}
 	u.password = password
-	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
+	c.keystone.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	return nil
 }
 
 // RevokeTokens makes every token that was issued so far invalid: the next call with it is answered 401.
 func (c *Cloud) RevokeTokens() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	clear(c.keystone.tokens)
 }
 
 // ProjectID returns the ID of a project given by name or ID, or "".
 func (c *Cloud) ProjectID(nameOrID string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	if p := c.keystone.project(nameOrID); p != nil {
 		return p.id
 	}
@@ -67,8 +67,8 @@ func (c *Cloud) ProjectID(nameOrID string) string {
 
 // UserID returns the ID of a user given by name or ID, or "".
 func (c *Cloud) UserID(nameOrID string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	if u := c.keystone.user(nameOrID); u != nil {
 		return u.id
 	}
@@ -77,8 +77,8 @@ func (c *Cloud) UserID(nameOrID string) string {
 
 // AppCredentialID returns the ID of the user's application credential of that name, or "".
 func (c *Cloud) AppCredentialID(userNameOrID, name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	u := c.keystone.user(userNameOrID)
 	for _, a := range c.keystone.appCreds {
 		if u != nil && a.userID == u.id && a.name == name {
@@ -92,58 +92,58 @@ func (c *Cloud) AppCredentialID(userNameOrID, name string) string {
 // are named as the services do: network, subnet, subnetpool, port, router, floatingip, security_group,
 // security_group_rule; instances, cores, ram, key_pairs, server_groups, server_group_members; load_balancer; share_networks; volumes, gigabytes.
 func (c *Cloud) SetQuota(project, resource string, limit int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	p := c.keystone.project(project)
 	if p == nil {
 		return fmt.Errorf("setting a quota: no project %q", project)
 	}
-	c.setQuota(p.id, resource, limit)
+	c.core.setQuota(p.id, resource, limit)
 	return nil
 }
 
 // AddUser adds a user who is a plain member of the projects, given by name or ID, and returns the user's ID.
 func (c *Cloud) AddUser(name, password string, projects ...string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.addMember(name, password, projects...)
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return c.keystone.addMember(name, password, projects...)
 }
 
 // AddFlavor adds a public flavor and returns its ID.
 func (c *Cloud) AddFlavor(f Flavor) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.addFlavor(f)
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return c.nova.addFlavor(f)
 }
 
 // AddVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
 func (c *Cloud) AddVolumeType(name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.addVolumeType(name)
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return c.cinder.addVolumeType(name)
 }
 
 // ExhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
 func (c *Cloud) ExhaustSubnet(nameOrID string, full bool) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.exhaustSubnet(nameOrID, full)
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return c.neutron.exhaustSubnet(nameOrID, full)
 }
 
 // AddImage adds a public image and returns its ID.
 func (c *Cloud) AddImage(name, architecture string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	owner := ""
 	if p := c.keystone.project(AdminProject); p != nil {
 		owner = p.id
 	}
-	return c.addPublicImage(name, architecture, owner)
+	return c.glance.addPublicImage(name, architecture, owner)
 }
 
 // operator is an administrator who acts inside a project, as its member user where there is one.
 func (c *Cloud) operator(project string) (*identity, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.operatorOf(project)
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	return c.keystone.operatorOf(project)
 }

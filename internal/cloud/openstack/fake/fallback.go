@@ -11,7 +11,7 @@ import (
 
 // registerFallback answers for every path and method of a service that has no route. Most services look at the token first where the
 // path bears a version.
-func (c *Cloud) registerFallback(e endpoint) {
+func (c *shared) registerFallback(e endpoint) {
 	versioned := regexp.MustCompile("^" + e.prefix + "/v[0-9]")
 	c.routeWithoutToken(e, "/", func(q *request) (reply, error) {
 		if e.service != wire.Keystone && versioned.MatchString(q.http.URL.Path) {
@@ -27,7 +27,7 @@ func (c *Cloud) registerFallback(e endpoint) {
 }
 
 // hasOtherMethods reports whether there is something at the path of a request, for another method.
-func (c *Cloud) hasOtherMethods(e endpoint, r *http.Request) bool {
+func (c *shared) hasOtherMethods(e endpoint, r *http.Request) bool {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := r.Clone(r.Context())
 		other.Method = method

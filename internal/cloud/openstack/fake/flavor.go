@@ -23,41 +23,41 @@ type Flavor struct {
 	ExtraSpecs map[string]string `json:"extra_specs,omitempty"` // shown since 2.61
 }
 
-func (c *Cloud) registerFlavors(e endpoint) {
-	c.novaRoute(e, "GET /flavors", func(q *request, micro int) (reply, error) {
-		return c.listFlavors(q, micro, func(f *Flavor) any { return f.brief(q, micro) })
+func (svc *novaService) registerFlavors(e endpoint) {
+	svc.novaRoute(e, "GET /flavors", func(q *request, micro int) (reply, error) {
+		return svc.listFlavors(q, micro, func(f *Flavor) any { return f.brief(q, micro) })
 	})
-	c.novaRoute(e, "GET /flavors/detail", func(q *request, micro int) (reply, error) {
-		return c.listFlavors(q, micro, func(f *Flavor) any { return f.view(q, micro) })
+	svc.novaRoute(e, "GET /flavors/detail", func(q *request, micro int) (reply, error) {
+		return svc.listFlavors(q, micro, func(f *Flavor) any { return f.view(q, micro) })
 	})
-	c.novaRoute(e, "GET /flavors/{id}", func(q *request, micro int) (reply, error) {
-		f := c.nova.flavors.Get(q.path("id"))
+	svc.novaRoute(e, "GET /flavors/{id}", func(q *request, micro int) (reply, error) {
+		f := svc.flavors.Get(q.path("id"))
 		if f == nil {
 			return reply{}, noFlavor(q.path("id"))
 		}
 		return ok(map[string]any{"flavor": f.view(q, micro)})
 	})
-	c.novaRoute(e, "GET /flavors/{id}/os-extra_specs", func(q *request, _ int) (reply, error) {
-		f := c.nova.flavors.Get(q.path("id"))
+	svc.novaRoute(e, "GET /flavors/{id}/os-extra_specs", func(q *request, _ int) (reply, error) {
+		f := svc.flavors.Get(q.path("id"))
 		if f == nil {
 			return reply{}, noFlavor(q.path("id"))
 		}
 		return ok(map[string]any{"extra_specs": f.specs()})
 	})
-	c.novaRoute(e, "POST /flavors", c.createFlavor)
-	c.novaRoute(e, "DELETE /flavors/{id}", func(q *request, _ int) (reply, error) {
+	svc.novaRoute(e, "POST /flavors", svc.createFlavor)
+	svc.novaRoute(e, "DELETE /flavors/{id}", func(q *request, _ int) (reply, error) {
 		if !q.admin() {
 			return reply{}, policyForbids("os-flavor-manage:delete")
 		}
-		if c.nova.flavors.Get(q.path("id")) == nil {
+		if svc.flavors.Get(q.path("id")) == nil {
 			return reply{}, noFlavor(q.path("id"))
 		}
-		c.nova.flavors.Remove(q.path("id"))
+		svc.flavors.Remove(q.path("id"))
 		return accepted(nil)
 	})
 }
 
-func (c *Cloud) createFlavor(q *request, micro int) (reply, error) {
+func (svc *novaService) createFlavor(q *request, micro int) (reply, error) {
 	rule := schema.Object([]string{"flavor"}, schema.Attribute("flavor", schema.OpenObject([]string{"name", "ram", "vcpus", "disk"},
 		schema.Attribute("name", schema.Name), schema.Attribute("ram", schema.Number(1)), schema.Attribute("vcpus", schema.Number(1)), schema.Attribute("disk", schema.Number(0)),
 	)))
@@ -77,7 +77,7 @@ func (c *Cloud) createFlavor(q *request, micro int) (reply, error) {
 	if raw, _ := core.Unwrap(q.body, "flavor"); json.Unmarshal(raw, &in) != nil {
 		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	for _, f := range c.nova.flavors.Rows {
+	for _, f := range svc.flavors.Rows {
 		switch {
 		case f.Name == in.Name:
 			return reply{}, core.Conflict("", "Flavor with name %s already exists.", f.Name)
@@ -85,7 +85,7 @@ func (c *Cloud) createFlavor(q *request, micro int) (reply, error) {
 			return reply{}, core.Conflict("", "Flavor with ID %s already exists.", f.ID)
 		}
 	}
-	f := c.nova.flavors.Add(&Flavor{ID: cmp.Or(in.ID, core.NewUUID()), Name: in.Name, VCPUs: in.CPUs, RAM: in.RAM, Disk: in.Disk})
+	f := svc.flavors.Add(&Flavor{ID: cmp.Or(in.ID, core.NewUUID()), Name: in.Name, VCPUs: in.CPUs, RAM: in.RAM, Disk: in.Disk})
 	return ok(map[string]any{"flavor": f.view(q, micro)})
 }
 
@@ -103,7 +103,7 @@ func flavorSortKeys() map[string]func(a, b *Flavor) int {
 }
 
 // listFlavors filters by the least sizes alone.
-func (c *Cloud) listFlavors(q *request, micro int, view func(*Flavor) any) (reply, error) {
+func (svc *novaService) listFlavors(q *request, micro int, view func(*Flavor) any) (reply, error) {
 	if micro >= 275 {
 		if err := onlyParameters(q, "limit", "marker", "is_public", "minRam", "minDisk", "sort_key", "sort_dir"); err != nil {
 			return reply{}, err
@@ -125,14 +125,14 @@ func (c *Cloud) listFlavors(q *request, micro int, view func(*Flavor) any) (repl
 		}
 		least[parameter] = n
 	}
-	rows := c.nova.flavors.Where(func(f *Flavor) bool { return f.RAM >= least["minRam"] && f.Disk >= least["minDisk"] })
+	rows := svc.flavors.Where(func(f *Flavor) bool { return f.RAM >= least["minRam"] && f.Disk >= least["minDisk"] })
 	slices.SortStableFunc(rows, func(a, b *Flavor) int {
 		if q.values.Get("sort_dir") == "desc" {
 			a, b = b, a
 		}
 		return cmp.Or(order(a, b), strings.Compare(a.ID, b.ID))
 	})
-	part, err := novaPage(q, rows, c.nova.flavors.ID)
+	part, err := novaPage(q, rows, svc.flavors.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -178,9 +178,9 @@ func (f *Flavor) view(q *request, micro int) map[string]any {
 }
 
 // addFlavor adds a public flavor and returns its ID.
-func (c *Cloud) addFlavor(f Flavor) string {
+func (svc *novaService) addFlavor(f Flavor) string {
 	if f.ID == "" {
 		f.ID = core.NewUUID()
 	}
-	return c.nova.flavors.Add(&f).ID
+	return svc.flavors.Add(&f).ID
 }

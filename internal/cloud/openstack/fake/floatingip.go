@@ -21,20 +21,20 @@ type floatingIPChange struct {
 	FixedIPAddress core.Opt[string] `json:"fixed_ip_address"`
 }
 
-func (c *Cloud) floatingIPCollection() *collection[FloatingIP] {
+func (svc *neutronService) floatingIPCollection() *collection[FloatingIP] {
 	return &collection[FloatingIP]{
 		singular: "floatingip", plural: "floatingips", path: "floatingips", quota: "floatingip",
-		rows: c.neutron.fips, std: func(f *FloatingIP) *Standard { return f.standard() },
+		rows: svc.fips, std: func(f *FloatingIP) *Standard { return f.standard() },
 		missing: func(id string) *wire.Error {
 			return core.NotFound("FloatingIPNotFound", "Floating IP %s could not be found", id)
 		},
-		create: c.createFloatingIP, update: c.updateFloatingIP,
-		remove:  func(_ *request, f *FloatingIP) error { c.dropFloatingIP(f); return nil },
-		discard: c.dropFloatingIP,
+		create: svc.createFloatingIP, update: svc.updateFloatingIP,
+		remove:  func(_ *request, f *FloatingIP) error { svc.dropFloatingIP(f); return nil },
+		discard: svc.dropFloatingIP,
 	}
 }
 
-func (c *Cloud) createFloatingIP(q *request, projectID string, raw json.RawMessage) (*FloatingIP, error) {
+func (svc *neutronService) createFloatingIP(q *request, projectID string, raw json.RawMessage) (*FloatingIP, error) {
 	var in floatingIPInput
 	if err := decodeNeutron[FloatingIP](raw, &in, http.MethodPost); err != nil {
 		return nil, err
@@ -45,34 +45,34 @@ func (c *Cloud) createFloatingIP(q *request, projectID string, raw json.RawMessa
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	if in.FloatingIPAddress.Given() && !q.admin() && !c.config.policy.SetFloatingAddress {
+	if in.FloatingIPAddress.Given() && !q.admin() && !svc.config.policy.SetFloatingAddress {
 		return nil, denied("create", "floatingip", "floating_ip_address")
 	}
-	n, err := c.readableNetwork(q.identity, in.FloatingNetworkID.Value)
+	n, err := svc.readableNetwork(q.identity, in.FloatingNetworkID.Value)
 	if err != nil {
 		return nil, err
 	}
 	if !n.External {
 		return nil, badFloatingIP("Network %s is not a valid external network", n.ID)
 	}
-	f := &FloatingIP{Standard: c.newStandard(projectID, in.Description.Value), Status: "DOWN", FloatingNetworkID: n.ID}
-	p := c.newPort("", n, ownerFloatingIP, f.ID)
+	f := &FloatingIP{Standard: svc.newStandard(projectID, in.Description.Value), Status: "DOWN", FloatingNetworkID: n.ID}
+	p := svc.newPort("", n, ownerFloatingIP, f.ID)
 	p.Status = "N/A"
 	if in.SubnetID.Value != "" || in.FloatingIPAddress.Value != "" {
-		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.SubnetID.Value, IPAddress: in.FloatingIPAddress.Value}})
+		p.FixedIPs, err = svc.assign(n, p.ID, p.MACAddress, []fixedIPInput{{SubnetID: in.SubnetID.Value, IPAddress: in.FloatingIPAddress.Value}})
 	} else {
-		p.FixedIPs, err = c.floatingAddress(n, p)
+		p.FixedIPs, err = svc.floatingAddress(n, p)
 	}
 	if err != nil {
 		return nil, err
 	}
 	f.FloatingIPAddress = p.FixedIPs[0].IPAddress
-	if err := c.associate(q, f, &in.floatingIPChange); err != nil {
-		c.release(p.FixedIPs)
+	if err := svc.associate(q, f, &in.floatingIPChange); err != nil {
+		svc.release(p.FixedIPs)
 		return nil, err
 	}
-	c.neutron.ports.Add(p)
-	return c.neutron.fips.Add(f), nil
+	svc.ports.Add(p)
+	return svc.fips.Add(f), nil
 }
 
 func badFloatingIP(format string, args ...any) error {
@@ -99,10 +99,10 @@ func (in *floatingIPChange) check() error {
 }
 
 // floatingAddress takes an IPv4 address of an external network.
-func (c *Cloud) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
+func (svc *neutronService) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
 	for _, id := range n.Subnets {
-		if s := c.neutron.subnets.Get(id); s.IPVersion == 4 {
-			if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
+		if s := svc.subnets.Get(id); s.IPVersion == 4 {
+			if ip, err := svc.allocate(s, p.ID, p.MACAddress); err == nil {
 				return []FixedIP{ip}, nil
 			}
 		}
@@ -111,7 +111,7 @@ func (c *Cloud) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
 }
 
 // updateFloatingIP leaves the port alone where the change does not mention it, except that a change of nothing takes it away.
-func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage) error {
+func (svc *neutronService) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage) error {
 	var in floatingIPChange
 	if err := decodeNeutron[FloatingIP](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage)
 	}
 	if in.PortID.Set || in.FixedIPAddress.Given() || !in.Description.Set {
 		changed := *f
-		c.disconnect(&changed)
-		if err := c.associate(q, &changed, &in); err != nil {
+		svc.disconnect(&changed)
+		if err := svc.associate(q, &changed, &in); err != nil {
 			return err
 		}
 		*f = changed
@@ -132,14 +132,14 @@ func (c *Cloud) updateFloatingIP(q *request, f *FloatingIP, raw json.RawMessage)
 }
 
 // associate leads a floating IP that leads nowhere to what a request asks for, if anything.
-func (c *Cloud) associate(q *request, f *FloatingIP, in *floatingIPChange) error {
+func (svc *neutronService) associate(q *request, f *FloatingIP, in *floatingIPChange) error {
 	if in.PortID.Value == "" {
 		if in.FixedIPAddress.Value != "" {
 			return badFloatingIP("fixed_ip_address cannot be specified without a port_id")
 		}
 		return nil
 	}
-	p := c.neutron.ports.Get(in.PortID.Value)
+	p := svc.ports.Get(in.PortID.Value)
 	if p == nil || !q.owns(p.ProjectID) {
 		return portNotFound(in.PortID.Value)
 	}
@@ -147,11 +147,11 @@ func (c *Cloud) associate(q *request, f *FloatingIP, in *floatingIPChange) error
 	if err != nil {
 		return err
 	}
-	r := c.routerBetween(target.SubnetID, f.FloatingNetworkID)
+	r := svc.routerBetween(target.SubnetID, f.FloatingNetworkID)
 	if r == nil {
 		return core.NotFound("ExternalGatewayForFloatingIPNotFound", "External network %s is not reachable from subnet %s.  Therefore, cannot associate Port %s with a Floating IP.", f.FloatingNetworkID, target.SubnetID, p.ID)
 	}
-	taken := c.neutron.fips.First(func(o *FloatingIP) bool {
+	taken := svc.fips.First(func(o *FloatingIP) bool {
 		return o.ID != f.ID && string(o.PortID) == p.ID && string(o.FixedIPAddress) == target.IPAddress && o.FloatingNetworkID == f.FloatingNetworkID
 	})
 	if taken != nil {
@@ -182,12 +182,12 @@ func targetOf(p *Port, address string) (FixedIP, error) {
 }
 
 // routerBetween is a router that joins a subnet with an external network, or nil.
-func (c *Cloud) routerBetween(subnetID, networkID string) *Router {
-	return c.neutron.routers.First(func(r *Router) bool {
+func (svc *neutronService) routerBetween(subnetID, networkID string) *Router {
+	return svc.routers.First(func(r *Router) bool {
 		if r.Gateway == nil || r.Gateway.NetworkID != networkID {
 			return false
 		}
-		for _, p := range c.interfaces(r.ID) {
+		for _, p := range svc.interfaces(r.ID) {
 			if portIn(p, subnetID) {
 				return true
 			}
@@ -196,13 +196,13 @@ func (c *Cloud) routerBetween(subnetID, networkID string) *Router {
 	})
 }
 
-func (c *Cloud) disconnect(f *FloatingIP) {
+func (svc *neutronService) disconnect(f *FloatingIP) {
 	f.PortID, f.FixedIPAddress, f.RouterID, f.Status = "", "", "", "DOWN"
 }
 
-func (c *Cloud) dropFloatingIP(f *FloatingIP) {
-	c.neutron.fips.Remove(f.ID)
-	if p := c.neutron.ports.First(func(p *Port) bool { return p.DeviceOwner == ownerFloatingIP && p.DeviceID == f.ID }); p != nil {
-		c.dropPort(p)
+func (svc *neutronService) dropFloatingIP(f *FloatingIP) {
+	svc.fips.Remove(f.ID)
+	if p := svc.ports.First(func(p *Port) bool { return p.DeviceOwner == ownerFloatingIP && p.DeviceID == f.ID }); p != nil {
+		svc.dropPort(p)
 	}
 }

@@ -43,21 +43,21 @@ func (in *gatewayInput) check() error {
 }
 
 // setGateway connects a router to an external network, changes the connection, or (null or empty) cuts it.
-func (c *Cloud) setGateway(q *request, r *Router, in core.Opt[gatewayInput]) error {
+func (svc *neutronService) setGateway(q *request, r *Router, in core.Opt[gatewayInput]) error {
 	if in.Null || len(in.Value.given()) == 0 {
-		if err := c.checkGatewayUnused(r); err != nil {
+		if err := svc.checkGatewayUnused(r); err != nil {
 			return err
 		}
-		c.clearGateway(r)
+		svc.clearGateway(r)
 		return nil
 	}
 	if err := in.Value.check(); err != nil {
 		return err
 	}
-	if err := c.gatewayPolicy(q, &in.Value); err != nil {
+	if err := svc.gatewayPolicy(q, &in.Value); err != nil {
 		return err
 	}
-	network, err := c.externalNetwork(q, in.Value.NetworkID.Value)
+	network, err := svc.externalNetwork(q, in.Value.NetworkID.Value)
 	if err != nil {
 		return err
 	}
@@ -70,21 +70,21 @@ func (c *Cloud) setGateway(q *request, r *Router, in core.Opt[gatewayInput]) err
 		return nil
 	}
 	if r.Gateway == nil || r.Gateway.NetworkID != network.ID {
-		if err := c.checkGatewayUnused(r); err != nil {
+		if err := svc.checkGatewayUnused(r); err != nil {
 			return err
 		}
 		for _, id := range network.Subnets {
-			if err := c.checkOverlap(r, c.neutron.subnets.Get(id)); err != nil {
+			if err := svc.checkOverlap(r, svc.subnets.Get(id)); err != nil {
 				return err
 			}
 		}
 	}
-	return c.connectGateway(r, network, in.Value.ExternalFixedIPs.Value, snat)
+	return svc.connectGateway(r, network, in.Value.ExternalFixedIPs.Value, snat)
 }
 
 // externalNetwork is the network to which a gateway shall lead.
-func (c *Cloud) externalNetwork(q *request, id string) (*Network, error) {
-	n, err := c.readableNetwork(q.identity, id)
+func (svc *neutronService) externalNetwork(q *request, id string) (*Network, error) {
+	n, err := svc.readableNetwork(q.identity, id)
 	if err == nil && !n.External {
 		return nil, badRouter("Network %s is not an external network", n.ID)
 	}
@@ -92,26 +92,26 @@ func (c *Cloud) externalNetwork(q *request, id string) (*Network, error) {
 }
 
 // connectGateway makes the gateway port, with its new addresses before the old ones are given back.
-func (c *Cloud) connectGateway(r *Router, n *Network, wanted []fixedIPInput, snat bool) error {
-	p := c.newPort("", n, ownerGateway, r.ID)
-	ips, err := c.reassignGateway(r, n, p.ID, p.MACAddress, wanted)
+func (svc *neutronService) connectGateway(r *Router, n *Network, wanted []fixedIPInput, snat bool) error {
+	p := svc.newPort("", n, ownerGateway, r.ID)
+	ips, err := svc.reassignGateway(r, n, p.ID, p.MACAddress, wanted)
 	if err != nil {
 		return err
 	}
-	c.clearGateway(r)
+	svc.clearGateway(r)
 	p.FixedIPs, p.Status = ips, "ACTIVE"
-	c.neutron.ports.Add(p)
+	svc.ports.Add(p)
 	r.Gateway = &GatewayInfo{NetworkID: n.ID, EnableSNAT: snat, ExternalFixedIPs: slices.Clone(ips)}
 	return nil
 }
 
 // reassignGateway assigns the addresses of a gateway. Those that the router has already may be asked for again.
-func (c *Cloud) reassignGateway(r *Router, n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
+func (svc *neutronService) reassignGateway(r *Router, n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
 	if len(wanted) == 0 {
-		return c.allocateAny(n, portID, mac)
+		return svc.allocateAny(n, portID, mac)
 	}
 	var kept []FixedIP
-	old := c.gatewayPort(r.ID)
+	old := svc.gatewayPort(r.ID)
 	if r.Gateway != nil {
 		for _, ip := range r.Gateway.ExternalFixedIPs {
 			if slices.ContainsFunc(wanted, func(w fixedIPInput) bool { return w.IPAddress == ip.IPAddress }) {
@@ -119,11 +119,11 @@ func (c *Cloud) reassignGateway(r *Router, n *Network, portID, mac string, wante
 			}
 		}
 	}
-	c.release(kept)
-	ips, err := c.assign(n, portID, mac, wanted)
+	svc.release(kept)
+	ips, err := svc.assign(n, portID, mac, wanted)
 	if err != nil {
 		for _, ip := range kept {
-			c.neutron.used[ip.SubnetID][addrOf(ip.IPAddress)] = old.ID
+			svc.used[ip.SubnetID][addrOf(ip.IPAddress)] = old.ID
 		}
 		return nil, err
 	}
@@ -133,16 +133,16 @@ func (c *Cloud) reassignGateway(r *Router, n *Network, portID, mac string, wante
 	return ips, nil
 }
 
-func (c *Cloud) clearGateway(r *Router) {
-	if p := c.gatewayPort(r.ID); p != nil {
-		c.dropPort(p)
+func (svc *neutronService) clearGateway(r *Router) {
+	if p := svc.gatewayPort(r.ID); p != nil {
+		svc.dropPort(p)
 	}
 	r.Gateway = nil
 }
 
 // checkGatewayUnused refuses to cut a gateway that floating IPs need.
-func (c *Cloud) checkGatewayUnused(r *Router) error {
-	if r.Gateway == nil || c.neutron.fips.First(func(f *FloatingIP) bool { return string(f.RouterID) == r.ID }) == nil {
+func (svc *neutronService) checkGatewayUnused(r *Router) error {
+	if r.Gateway == nil || svc.fips.First(func(f *FloatingIP) bool { return string(f.RouterID) == r.ID }) == nil {
 		return nil
 	}
 	return core.Conflict("RouterExternalGatewayInUseByFloatingIp", "Gateway cannot be updated for router %s, since a gateway to external network %s is required by one or more floating IPs.", r.ID, r.Gateway.NetworkID)

@@ -39,37 +39,47 @@ type Image struct {
 	UpdatedAt       string   `json:"updated_at"`
 }
 
-type glanceState struct {
+// glanceService is Glance of the fake cloud. Its methods run while the lock of the cloud is held.
+type glanceService struct {
+	*shared
+
 	images  *core.Table[Image]
 	filters filters
 }
 
-func (c *Cloud) registerGlance() {
-	c.glance.images = core.NewTable(func(i *Image) string { return i.ID })
-	c.glance.filters = newFilters[Image](nil)
+// newGlance serves the API of Glance on the cloud.
+func newGlance(cloud *shared) *glanceService {
+	svc := &glanceService{shared: cloud}
+	svc.registerGlance()
+	return svc
+}
+
+func (svc *glanceService) registerGlance() {
+	svc.images = core.NewTable(func(i *Image) string { return i.ID })
+	svc.filters = newFilters[Image](nil)
 	e := endpoint{service: wire.Glance, prefix: glancePrefix}
-	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
-	c.route(e, "GET /v2/images", c.listImages)
-	c.route(e, "POST /v2/images", c.createImage)
-	c.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
-		i := c.glance.images.Get(q.path("id"))
-		if i == nil || !c.readableImage(q, i) {
+	svc.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, glancePrefix, glanceVersions()...))
+	svc.route(e, "GET /v2/images", svc.listImages)
+	svc.route(e, "POST /v2/images", svc.createImage)
+	svc.route(e, "GET /v2/images/{id}", func(q *request) (reply, error) {
+		i := svc.images.Get(q.path("id"))
+		if i == nil || !svc.readableImage(q, i) {
 			return reply{}, core.NotFound("", "No image found with ID %s", q.path("id"))
 		}
 		return ok(*i)
 	})
-	c.route(e, "DELETE /v2/images/{id}", func(q *request) (reply, error) {
-		i := c.glance.images.Get(q.path("id"))
+	svc.route(e, "DELETE /v2/images/{id}", func(q *request) (reply, error) {
+		i := svc.images.Get(q.path("id"))
 		switch {
-		case i == nil || !c.readableImage(q, i):
+		case i == nil || !svc.readableImage(q, i):
 			return reply{}, core.NotFound("", "Failed to find image %s to delete", q.path("id"))
 		case !q.owns(i.Owner):
 			return reply{}, core.Forbidden("", "You do not own this image")
 		}
-		c.glance.images.Remove(i.ID)
+		svc.images.Remove(i.ID)
 		return noContent()
 	})
-	c.registerFallback(e)
+	svc.registerFallback(e)
 }
 
 func glanceVersions() []apiVersion {
@@ -80,12 +90,12 @@ func glanceVersions() []apiVersion {
 	return versions
 }
 
-func (c *Cloud) readableImage(q *request, i *Image) bool {
+func (svc *glanceService) readableImage(q *request, i *Image) bool {
 	return i.Visibility == "public" || i.Visibility == "community" || q.owns(i.Owner)
 }
 
 // createImage makes an image that waits for its data, which the fake has no use for.
-func (c *Cloud) createImage(q *request) (reply, error) {
+func (svc *glanceService) createImage(q *request) (reply, error) {
 	in := Image{Visibility: "shared", Tags: []string{}}
 	if json.Unmarshal(q.body, &in) != nil {
 		return reply{}, core.BadRequest("", "Malformed JSON in request body.")
@@ -94,7 +104,7 @@ func (c *Cloud) createImage(q *request) (reply, error) {
 		return reply{}, core.Forbidden("", "You are not authorized to complete publicize_image action.")
 	}
 	in.ID, in.Owner, in.Status = core.NewUUID(), q.projectID, "queued"
-	return created(*c.addImage(&in))
+	return created(*svc.addImage(&in))
 }
 
 // imageParameters are the parameters of a list that are no filters.
@@ -102,7 +112,7 @@ func imageParameters() []string {
 	return []string{"limit", "marker", "sort", "sort_key", "sort_dir", "tag"}
 }
 
-func (c *Cloud) listImages(q *request) (reply, error) {
+func (svc *glanceService) listImages(q *request) (reply, error) {
 	if v := q.values.Get("visibility"); v != "" && !slices.Contains([]string{"public", "private", "shared", "community", "all"}, v) {
 		return reply{}, core.BadRequest("", "Invalid visibility value: %s", v)
 	}
@@ -113,15 +123,15 @@ func (c *Cloud) listImages(q *request) (reply, error) {
 	if err := checkImageOperators(q.values); err != nil {
 		return reply{}, err
 	}
-	rows := c.glance.images.Where(func(i *Image) bool {
-		return c.readableImage(q, i) && c.imageMatches(i, q.values) &&
+	rows := svc.images.Where(func(i *Image) bool {
+		return svc.readableImage(q, i) && svc.imageMatches(i, q.values) &&
 			!slices.ContainsFunc(q.values["tag"], func(t string) bool { return !slices.Contains(i.Tags, t) })
 	})
-	if err := c.sortImages(rows, q.values); err != nil {
+	if err := svc.sortImages(rows, q.values); err != nil {
 		return reply{}, err
 	}
 	if marker := q.values.Get("marker"); marker != "" {
-		if c.glance.images.Get(marker) == nil {
+		if svc.images.Get(marker) == nil {
 			return reply{}, core.BadRequest("", "No image found with ID %s", marker)
 		}
 		rows = rows[slices.IndexFunc(rows, func(i *Image) bool { return i.ID == marker })+1:]
@@ -203,12 +213,12 @@ func imageOperands(value string) []string {
 }
 
 // imageMatches compares an image with the filters of a list. Any property is one, and capitals make no difference.
-func (c *Cloud) imageMatches(i *Image, query url.Values) bool {
+func (svc *glanceService) imageMatches(i *Image, query url.Values) bool {
 	for key, values := range query {
 		if slices.Contains(imageParameters(), key) || key == "visibility" && values[0] == "all" {
 			continue
 		}
-		index, known := c.glance.filters.fields[key]
+		index, known := svc.filters.fields[key]
 		if !known {
 			return false
 		}
@@ -225,7 +235,7 @@ func (c *Cloud) imageMatches(i *Image, query url.Values) bool {
 }
 
 // sortImages puts the newest first, unless the list asks for something else.
-func (c *Cloud) sortImages(rows []*Image, query url.Values) error {
+func (svc *glanceService) sortImages(rows []*Image, query url.Values) error {
 	slices.Reverse(rows)
 	keys, dirs := query["sort_key"], query["sort_dir"]
 	for one := range strings.SplitSeq(query.Get("sort"), ",") {
@@ -246,21 +256,21 @@ func (c *Cloud) sortImages(rows []*Image, query url.Values) error {
 	for len(dirs) < len(keys) {
 		dirs = append(dirs, "desc")
 	}
-	sortRows(c.glance.filters, rows, url.Values{"sort_key": keys, "sort_dir": dirs})
+	sortRows(svc.filters, rows, url.Values{"sort_key": keys, "sort_dir": dirs})
 	return nil
 }
 
-func (c *Cloud) addImage(i *Image) *Image {
+func (svc *glanceService) addImage(i *Image) *Image {
 	base := "/v2/images/" + i.ID
 	i.Self, i.File, i.Schema = base, base+"/file", "/v2/schemas/image"
-	i.CreatedAt = timestamp(c.now())
+	i.CreatedAt = timestamp(svc.now())
 	i.UpdatedAt = i.CreatedAt
-	return c.glance.images.Add(i)
+	return svc.images.Add(i)
 }
 
 // addPublicImage adds a public image and returns its ID.
-func (c *Cloud) addPublicImage(name, architecture, owner string) string {
-	return c.addImage(&Image{
+func (svc *glanceService) addPublicImage(name, architecture, owner string) string {
+	return svc.addImage(&Image{
 		ID: core.NewUUID(), Name: name, Status: "active", Visibility: "public", Owner: owner, ContainerFormat: "bare", DiskFormat: "qcow2",
 		MinDisk: 1, Size: 1 << 16, Checksum: core.NewHexID(), Architecture: architecture, Tags: []string{},
 	}).ID

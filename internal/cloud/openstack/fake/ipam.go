@@ -87,35 +87,35 @@ func defaultPools(s *Subnet) []AllocationPool {
 }
 
 // claim takes one address of a subnet for a port.
-func (c *Cloud) claim(s *Subnet, addr netip.Addr, portID string) error {
+func (svc *neutronService) claim(s *Subnet, addr netip.Addr, portID string) error {
 	if !usable(prefixOf(s), addr) {
 		return core.BadRequest("InvalidIpForSubnet", "IP address %s is not a valid IP for the specified subnet.", addr)
 	}
-	used := c.neutron.used[s.ID]
+	used := svc.used[s.ID]
 	if _, taken := used[addr]; taken {
 		return core.Conflict("IpAddressAlreadyAllocated", "IP address %s already allocated in subnet %s", addr, s.ID)
 	}
 	if used == nil {
 		used = map[netip.Addr]string{}
-		c.neutron.used[s.ID] = used
+		svc.used[s.ID] = used
 	}
 	used[addr] = portID
 	return nil
 }
 
 // allocate takes the lowest free address of a subnet's pools, or the one that belongs to the MAC address.
-func (c *Cloud) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
+func (svc *neutronService) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
 	if isAuto(s) {
 		addr := eui64(prefixOf(s), mac)
-		return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+		return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, svc.claim(s, addr, portID)
 	}
-	if !c.neutron.full[s.ID] {
-		used := c.neutron.used[s.ID]
+	if !svc.full[s.ID] {
+		used := svc.used[s.ID]
 		for _, pool := range s.AllocationPools {
 			end := addrOf(pool.End)
 			for addr := addrOf(pool.Start); addr.Compare(end) <= 0; addr = addr.Next() {
 				if _, taken := used[addr]; !taken {
-					return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+					return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, svc.claim(s, addr, portID)
 				}
 			}
 		}
@@ -123,37 +123,37 @@ func (c *Cloud) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
 	return FixedIP{}, core.Conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", s.NetworkID)
 }
 
-func (c *Cloud) release(ips []FixedIP) {
+func (svc *neutronService) release(ips []FixedIP) {
 	for _, ip := range ips {
-		delete(c.neutron.used[ip.SubnetID], addrOf(ip.IPAddress))
+		delete(svc.used[ip.SubnetID], addrOf(ip.IPAddress))
 	}
 }
 
 // addAutoAddresses gives the ports of a network their address in a new subnet with automatic addresses.
-func (c *Cloud) addAutoAddresses(s *Subnet) {
+func (svc *neutronService) addAutoAddresses(s *Subnet) {
 	if !isAuto(s) {
 		return
 	}
-	for _, p := range c.neutron.ports.Where(func(p *Port) bool { return p.NetworkID == s.NetworkID && !isRouterInterface(p.DeviceOwner) }) {
-		if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
+	for _, p := range svc.ports.Where(func(p *Port) bool { return p.NetworkID == s.NetworkID && !isRouterInterface(p.DeviceOwner) }) {
+		if ip, err := svc.allocate(s, p.ID, p.MACAddress); err == nil {
 			p.FixedIPs = core.With(p.FixedIPs, ip)
-			c.touch(p.standard())
+			svc.touch(p.standard())
 		}
 	}
 }
 
 // addDHCPAddress gives the DHCP agent an address in a new subnet.
-func (c *Cloud) addDHCPAddress(n *Network, s *Subnet) {
-	if !c.config.dhcpPorts || !s.EnableDHCP || isAuto(s) {
+func (svc *neutronService) addDHCPAddress(n *Network, s *Subnet) {
+	if !svc.config.dhcpPorts || !s.EnableDHCP || isAuto(s) {
 		return
 	}
-	p := c.neutron.ports.First(func(p *Port) bool { return p.NetworkID == n.ID && p.DeviceOwner == ownerDHCP })
+	p := svc.ports.First(func(p *Port) bool { return p.NetworkID == n.ID && p.DeviceOwner == ownerDHCP })
 	if p == nil {
-		p = c.newPort(n.ProjectID, n, ownerDHCP, "dhcp-"+n.ID)
+		p = svc.newPort(n.ProjectID, n, ownerDHCP, "dhcp-"+n.ID)
 		p.Status = "ACTIVE"
-		c.neutron.ports.Add(p)
+		svc.ports.Add(p)
 	}
-	if ip, err := c.allocate(s, p.ID, p.MACAddress); err == nil {
+	if ip, err := svc.allocate(s, p.ID, p.MACAddress); err == nil {
 		p.FixedIPs = core.With(p.FixedIPs, ip)
 	}
 }
@@ -170,11 +170,11 @@ func eui64(p netip.Prefix, mac string) netip.Addr {
 }
 
 // exhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
-func (c *Cloud) exhaustSubnet(nameOrID string, full bool) error {
-	s := c.neutron.subnets.First(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
+func (svc *neutronService) exhaustSubnet(nameOrID string, full bool) error {
+	s := svc.subnets.First(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
 	if s == nil {
 		return fmt.Errorf("exhausting a subnet: no subnet %q", nameOrID)
 	}
-	c.neutron.full[s.ID] = full
+	svc.full[s.ID] = full
 	return nil
 }

@@ -8,18 +8,18 @@ import (
 
 // allocateAny takes what a port gets that asks for nothing: an IPv4 address of the first subnet that has one, the same
 // for IPv6, and an address in every subnet with automatic addresses.
-func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
+func (svc *neutronService) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 	ips := []FixedIP{}
 	tried, assigned := map[int]bool{}, map[int]bool{}
 	for _, id := range n.Subnets {
-		s := c.neutron.subnets.Get(id)
+		s := svc.subnets.Get(id)
 		if !isAuto(s) {
 			tried[s.IPVersion] = true
 			if assigned[s.IPVersion] {
 				continue
 			}
 		}
-		ip, err := c.allocate(s, portID, mac)
+		ip, err := svc.allocate(s, portID, mac)
 		if err != nil {
 			continue
 		}
@@ -28,7 +28,7 @@ func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 	}
 	for version := range tried {
 		if !assigned[version] {
-			c.release(ips)
+			svc.release(ips)
 			return nil, core.Conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
 		}
 	}
@@ -36,12 +36,12 @@ func (c *Cloud) allocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 }
 
 // assign takes the addresses that a request asks for. Either all are taken or none.
-func (c *Cloud) assign(n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
+func (svc *neutronService) assign(n *Network, portID, mac string, wanted []fixedIPInput) ([]FixedIP, error) {
 	ips := []FixedIP{}
 	for _, w := range wanted {
-		ip, err := c.assignOne(n, portID, mac, w)
+		ip, err := svc.assignOne(n, portID, mac, w)
 		if err != nil {
-			c.release(ips)
+			svc.release(ips)
 			return nil, err
 		}
 		ips = append(ips, ip)
@@ -49,29 +49,29 @@ func (c *Cloud) assign(n *Network, portID, mac string, wanted []fixedIPInput) ([
 	return ips, nil
 }
 
-func (c *Cloud) assignOne(n *Network, portID, mac string, w fixedIPInput) (FixedIP, error) {
-	s, err := c.subnetFor(n, w)
+func (svc *neutronService) assignOne(n *Network, portID, mac string, w fixedIPInput) (FixedIP, error) {
+	s, err := svc.subnetFor(n, w)
 	if err != nil {
 		return FixedIP{}, err
 	}
 	if w.IPAddress == "" {
-		return c.allocate(s, portID, mac)
+		return svc.allocate(s, portID, mac)
 	}
 	addr := addrOf(w.IPAddress)
 	if isAuto(s) {
 		return FixedIP{}, core.BadRequest("AllocationOnAutoAddressSubnet", "IPv6 address %s cannot be directly assigned to a port on subnet %s as the subnet is configured for automatic addresses", addr, s.ID)
 	}
-	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, c.claim(s, addr, portID)
+	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, svc.claim(s, addr, portID)
 }
 
 // assignWithAuto is assign for a port that a member has. Automatic addresses are nobody's choice: it has one in each subnet that
 // gives such.
-func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+func (svc *neutronService) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
 	auto := func(id string) bool {
-		s := c.neutron.subnets.Get(id)
+		s := svc.subnets.Get(id)
 		return s != nil && isAuto(s) && s.NetworkID == n.ID
 	}
-	ips, err := c.assign(n, p.ID, p.MACAddress, core.Without(wanted, func(w fixedIPInput) bool { return w.IPAddress == "" && auto(w.SubnetID) }))
+	ips, err := svc.assign(n, p.ID, p.MACAddress, core.Without(wanted, func(w fixedIPInput) bool { return w.IPAddress == "" && auto(w.SubnetID) }))
 	if err != nil || isRouterInterface(p.DeviceOwner) {
 		return ips, err
 	}
@@ -79,9 +79,9 @@ func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]Fi
 		if !auto(id) || slices.ContainsFunc(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == id }) {
 			continue
 		}
-		ip, err := c.allocate(c.neutron.subnets.Get(id), p.ID, p.MACAddress)
+		ip, err := svc.allocate(svc.subnets.Get(id), p.ID, p.MACAddress)
 		if err != nil {
-			c.release(ips)
+			svc.release(ips)
 			return nil, err
 		}
 		ips = append(ips, ip)
@@ -91,7 +91,7 @@ func (c *Cloud) assignWithAuto(n *Network, p *Port, wanted []fixedIPInput) ([]Fi
 
 // replaceFixedIPs gives a port the wanted addresses in place of those that it has. It keeps what is wanted again: the same address, or
 // one in a subnet of which any address will do, and its automatic addresses. Either all is exchanged or nothing.
-func (c *Cloud) replaceFixedIPs(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
+func (svc *neutronService) replaceFixedIPs(n *Network, p *Port, wanted []fixedIPInput) ([]FixedIP, error) {
 	left := slices.Clone(p.FixedIPs)
 	var kept []FixedIP
 	keep := func(is func(FixedIP) bool) bool {
@@ -108,20 +108,20 @@ func (c *Cloud) replaceFixedIPs(n *Network, p *Port, wanted []fixedIPInput) ([]F
 	wanted = core.Without(wanted, func(w fixedIPInput) bool {
 		return w.IPAddress == "" && keep(func(ip FixedIP) bool { return ip.SubnetID == w.SubnetID })
 	})
-	for keep(func(ip FixedIP) bool { return isAuto(c.neutron.subnets.Get(ip.SubnetID)) }) {
+	for keep(func(ip FixedIP) bool { return isAuto(svc.subnets.Get(ip.SubnetID)) }) {
 	}
-	c.release(left)
-	more, err := c.assignWithAuto(n, p, wanted)
+	svc.release(left)
+	more, err := svc.assignWithAuto(n, p, wanted)
 	if err != nil {
 		for _, ip := range left {
-			c.neutron.used[ip.SubnetID][addrOf(ip.IPAddress)] = p.ID
+			svc.used[ip.SubnetID][addrOf(ip.IPAddress)] = p.ID
 		}
 		return nil, err
 	}
 	return append(append([]FixedIP{}, kept...), more...), nil
 }
 
-func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
+func (svc *neutronService) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
 	if len(n.Subnets) == 0 {
 		return nil, invalid("IP allocation requires subnets for network")
 	}
@@ -129,7 +129,7 @@ func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
 		return nil, invalid("IP allocation requires subnet_id or ip_address")
 	}
 	if w.SubnetID != "" {
-		s := c.neutron.subnets.Get(w.SubnetID)
+		s := svc.subnets.Get(w.SubnetID)
 		if s == nil {
 			return nil, subnetNotFound(w.SubnetID)
 		}
@@ -139,7 +139,7 @@ func (c *Cloud) subnetFor(n *Network, w fixedIPInput) (*Subnet, error) {
 		return s, nil
 	}
 	for _, id := range n.Subnets {
-		if s := c.neutron.subnets.Get(id); prefixOf(s).Contains(addrOf(w.IPAddress)) {
+		if s := svc.subnets.Get(id); prefixOf(s).Contains(addrOf(w.IPAddress)) {
 			return s, nil
 		}
 	}

@@ -32,11 +32,11 @@ type KeyPair struct {
 // keyPairKey is what key pairs are told apart by. The database of most clouds sees no difference between capitals and others.
 func keyPairKey(userID, name string) string { return userID + "/" + strings.ToLower(name) }
 
-func (c *Cloud) registerKeyPairs(e endpoint) {
-	c.novaRoute(e, "GET /os-keypairs", c.listKeyPairs)
-	c.novaRoute(e, "POST /os-keypairs", c.createKeyPair)
-	c.novaRoute(e, "GET /os-keypairs/{id}", func(q *request, micro int) (reply, error) {
-		k, err := c.findKeyPair(q, micro, "show")
+func (svc *novaService) registerKeyPairs(e endpoint) {
+	svc.novaRoute(e, "GET /os-keypairs", svc.listKeyPairs)
+	svc.novaRoute(e, "POST /os-keypairs", svc.createKeyPair)
+	svc.novaRoute(e, "GET /os-keypairs/{id}", func(q *request, micro int) (reply, error) {
+		k, err := svc.findKeyPair(q, micro, "show")
 		if err != nil {
 			return reply{}, err
 		}
@@ -45,12 +45,12 @@ func (c *Cloud) registerKeyPairs(e endpoint) {
 		view["deleted"], view["deleted_at"] = false, nil
 		return ok(map[string]any{"keypair": view})
 	})
-	c.novaRoute(e, "DELETE /os-keypairs/{id}", func(q *request, micro int) (reply, error) {
-		k, err := c.findKeyPair(q, micro, "delete")
+	svc.novaRoute(e, "DELETE /os-keypairs/{id}", func(q *request, micro int) (reply, error) {
+		k, err := svc.findKeyPair(q, micro, "delete")
 		if err != nil {
 			return reply{}, err
 		}
-		c.nova.keyPairs.Remove(keyPairKey(k.UserID, k.Name))
+		svc.keyPairs.Remove(keyPairKey(k.UserID, k.Name))
 		if micro < 202 {
 			return reply{status: http.StatusAccepted}, nil
 		}
@@ -59,19 +59,19 @@ func (c *Cloud) registerKeyPairs(e endpoint) {
 }
 
 // listKeyPairs lists them by name, and since microversion 2.35 in pages.
-func (c *Cloud) listKeyPairs(q *request, micro int) (reply, error) {
+func (svc *novaService) listKeyPairs(q *request, micro int) (reply, error) {
 	owner, err := keyPairOwner(q, micro, "index")
 	if err == nil && micro >= 275 {
 		err = onlyParameters(q, "user_id", "limit", "marker")
 	}
 	marker := q.values.Get("marker")
-	if err == nil && micro >= 235 && marker != "" && c.nova.keyPairs.Get(keyPairKey(owner, marker)) == nil {
+	if err == nil && micro >= 235 && marker != "" && svc.keyPairs.Get(keyPairKey(owner, marker)) == nil {
 		err = core.BadRequest("", "Marker %s could not be found.", marker)
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	rows := c.nova.keyPairs.Where(func(k *KeyPair) bool { return k.UserID == owner })
+	rows := svc.keyPairs.Where(func(k *KeyPair) bool { return k.UserID == owner })
 	slices.SortStableFunc(rows, func(a, b *KeyPair) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	part := page[KeyPair]{rows: rows}
 	if micro >= 235 {
@@ -110,12 +110,12 @@ func (k *KeyPair) brief(micro int) map[string]any {
 	return view
 }
 
-func (c *Cloud) findKeyPair(q *request, micro int, action string) (*KeyPair, error) {
+func (svc *novaService) findKeyPair(q *request, micro int, action string) (*KeyPair, error) {
 	owner, err := keyPairOwner(q, micro, action)
 	if err != nil {
 		return nil, err
 	}
-	k := c.nova.keyPairs.Get(keyPairKey(owner, q.path("id")))
+	k := svc.keyPairs.Get(keyPairKey(owner, q.path("id")))
 	if k == nil {
 		return nil, core.NotFound("", "Keypair %s not found for user %s", q.path("id"), owner)
 	}
@@ -160,7 +160,7 @@ func keyPairRule(micro int) schema.Rule {
 	return schema.Object([]string{"keypair"}, schema.Attribute("keypair", schema.Object(required, properties...)))
 }
 
-func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
+func (svc *novaService) createKeyPair(q *request, micro int) (reply, error) {
 	if err := schema.Validate(q.body, keyPairRule(micro)); err != nil {
 		return reply{}, err
 	}
@@ -172,17 +172,17 @@ func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
 		return reply{}, policyForbids("os-keypairs:create")
 	}
 	mine := func(k *KeyPair) bool { return k.UserID == in.UserID }
-	if c.exceeds(q.projectID, "key_pairs", c.nova.keyPairs.Count(mine), 1) {
+	if svc.exceeds(q.projectID, "key_pairs", svc.keyPairs.Count(mine), 1) {
 		return reply{}, core.Forbidden("", "Quota exceeded, too many key pairs.")
 	}
-	k, private, err := c.newKeyPair(&in)
+	k, private, err := svc.newKeyPair(&in)
 	if err != nil {
 		return reply{}, err
 	}
-	if c.nova.keyPairs.Get(keyPairKey(in.UserID, in.Name)) != nil {
+	if svc.keyPairs.Get(keyPairKey(in.UserID, in.Name)) != nil {
 		return reply{}, core.Conflict("", "Key pair '%s' already exists.", in.Name)
 	}
-	view := c.nova.keyPairs.Add(k).brief(micro)
+	view := svc.keyPairs.Add(k).brief(micro)
 	view["user_id"] = k.UserID
 	if private != "" {
 		view["private_key"] = private
@@ -195,8 +195,8 @@ func (c *Cloud) createKeyPair(q *request, micro int) (reply, error) {
 }
 
 // newKeyPair takes the public key of the request, or makes a pair and returns the private key too.
-func (c *Cloud) newKeyPair(in *keyPairInput) (k *KeyPair, private string, err error) {
-	k = &KeyPair{Name: in.Name, Type: "ssh", UserID: in.UserID, CreatedAt: manilaTime(c.now())}
+func (svc *novaService) newKeyPair(in *keyPairInput) (k *KeyPair, private string, err error) {
+	k = &KeyPair{Name: in.Name, Type: "ssh", UserID: in.UserID, CreatedAt: manilaTime(svc.now())}
 	if in.PublicKey == nil {
 		if k.PublicKey, private, err = generateKey(); err != nil {
 			return nil, "", err

@@ -32,7 +32,10 @@ type token struct {
 	issued, expires time.Time
 }
 
-type keystoneState struct {
+// keystoneService is Keystone of the fake cloud. Its methods run while the lock of the cloud is held.
+type keystoneService struct {
+	*shared
+
 	onProject func(projectID string) // called for each new project
 	projects  []*project
 	users     []*user
@@ -41,7 +44,15 @@ type keystoneState struct {
 	roles     map[string]string // ID by name
 }
 
-func (k *keystoneState) project(nameOrID string) *project {
+// newKeystone serves the API of Keystone on the cloud, and authenticates the callers of all services. It calls onProject for each new project.
+func newKeystone(cloud *shared, onProject func(projectID string)) *keystoneService {
+	svc := &keystoneService{shared: cloud, onProject: onProject}
+	cloud.identifier = svc.identify
+	svc.registerKeystone()
+	return svc
+}
+
+func (k *keystoneService) project(nameOrID string) *project {
 	for _, p := range k.projects {
 		if p.id == nameOrID || p.name == nameOrID {
 			return p
@@ -50,7 +61,7 @@ func (k *keystoneState) project(nameOrID string) *project {
 	return nil
 }
 
-func (k *keystoneState) user(nameOrID string) *user {
+func (k *keystoneService) user(nameOrID string) *user {
 	for _, u := range k.users {
 		if u.id == nameOrID || u.name == nameOrID {
 			return u
@@ -59,29 +70,29 @@ func (k *keystoneState) user(nameOrID string) *user {
 	return nil
 }
 
-func (c *Cloud) addProject(name string) *project {
+func (svc *keystoneService) addProject(name string) *project {
 	p := &project{id: core.NewHexID(), name: name}
-	c.keystone.projects = append(c.keystone.projects, p)
-	c.keystone.onProject(p.id)
+	svc.projects = append(svc.projects, p)
+	svc.onProject(p.id)
 	return p
 }
 
-func (c *Cloud) addUser(name, password string, roles []string, projects ...*project) *user {
+func (svc *keystoneService) addUser(name, password string, roles []string, projects ...*project) *user {
 	u := &user{id: core.NewHexID(), name: name, password: password, roles: map[string][]string{}}
 	for _, p := range projects {
 		u.roles[p.id] = roles
 	}
-	c.keystone.users = append(c.keystone.users, u)
+	svc.users = append(svc.users, u)
 	return u
 }
 
 // identify is the middleware in front of every service.
-func (c *Cloud) identify(tokenID string, service wire.Service) (*identity, *wire.Error) {
-	t := c.keystone.tokens[tokenID]
-	if t == nil || !c.now().Before(t.expires) {
+func (svc *keystoneService) identify(tokenID string, service wire.Service) (*identity, *wire.Error) {
+	t := svc.tokens[tokenID]
+	if t == nil || !svc.now().Before(t.expires) {
 		return nil, core.UnauthenticatedAt(service)
 	}
-	if a := t.who.appCredentialID; a != "" && c.keystone.appCredential(a) == nil {
+	if a := t.who.appCredentialID; a != "" && svc.appCredential(a) == nil {
 		if service == wire.Keystone {
 			return nil, missingIdentity("Application Credential", a)
 		}
@@ -93,26 +104,26 @@ func (c *Cloud) identify(tokenID string, service wire.Service) (*identity, *wire
 func memberRoles() []string { return []string{roleMember, roleBalancers} }
 
 // addMember adds a user who is a plain member of the projects, given by name or ID, and returns the user's ID.
-func (c *Cloud) addMember(name, password string, projects ...string) (string, error) {
+func (svc *keystoneService) addMember(name, password string, projects ...string) (string, error) {
 	var found []*project
 	for _, nameOrID := range projects {
-		p := c.keystone.project(nameOrID)
+		p := svc.project(nameOrID)
 		if p == nil {
 			return "", fmt.Errorf("adding user %q: no project %q", name, nameOrID)
 		}
 		found = append(found, p)
 	}
-	return c.addUser(name, password, memberRoles(), found...).id, nil
+	return svc.addUser(name, password, memberRoles(), found...).id, nil
 }
 
 // operatorOf is an administrator who acts inside a project, as its member user where there is one.
-func (c *Cloud) operatorOf(nameOrID string) (*identity, error) {
-	p := c.keystone.project(nameOrID)
+func (svc *keystoneService) operatorOf(nameOrID string) (*identity, error) {
+	p := svc.project(nameOrID)
 	if p == nil {
 		return nil, fmt.Errorf("no project %q", nameOrID)
 	}
 	caller := &identity{projectID: p.id, projectName: p.name, roles: []string{roleAdmin}}
-	for _, u := range c.keystone.users {
+	for _, u := range svc.users {
 		if u.roles[p.id] != nil {
 			caller.userID, caller.userName = u.id, u.name
 			break

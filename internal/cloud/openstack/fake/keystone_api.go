@@ -7,10 +7,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func (c *Cloud) registerKeystone() {
-	c.keystone.tokens, c.keystone.roles = map[string]*token{}, map[string]string{}
+func (svc *keystoneService) registerKeystone() {
+	svc.tokens, svc.roles = map[string]*token{}, map[string]string{}
 	for _, role := range []string{roleAdmin, roleMember, roleReader, roleBalancers} {
-		c.keystone.roles[role] = core.NewHexID()
+		svc.roles[role] = core.NewHexID()
 	}
 	e := endpoint{service: wire.Keystone, prefix: keystonePrefix}
 	version := func(q *request) map[string]any {
@@ -25,30 +25,30 @@ func (c *Cloud) registerKeystone() {
 		return reply{status: http.StatusMultipleChoices, body: map[string]any{"versions": versions}}, nil
 	}
 	one := func(q *request) (reply, error) { return ok(map[string]any{"version": version(q)}) }
-	c.routeWithoutToken(e, "GET /{$}", list)
-	c.routeWithoutToken(e, "GET /v3", one)
-	c.routeWithoutToken(e, "GET /v3/{$}", one)
-	c.routeWithoutToken(e, "POST /v3/auth/tokens", c.issueToken)
-	c.route(e, "GET /v3/auth/tokens", c.showToken)
-	c.route(e, "DELETE /v3/auth/tokens", c.revokeToken)
-	c.route(e, "GET /v3/auth/catalog", func(q *request) (reply, error) {
-		return ok(map[string]any{"catalog": c.catalog(q.base(), q.projectID), "links": map[string]any{}})
+	svc.routeWithoutToken(e, "GET /{$}", list)
+	svc.routeWithoutToken(e, "GET /v3", one)
+	svc.routeWithoutToken(e, "GET /v3/{$}", one)
+	svc.routeWithoutToken(e, "POST /v3/auth/tokens", svc.issueToken)
+	svc.route(e, "GET /v3/auth/tokens", svc.showToken)
+	svc.route(e, "DELETE /v3/auth/tokens", svc.revokeToken)
+	svc.route(e, "GET /v3/auth/catalog", func(q *request) (reply, error) {
+		return ok(map[string]any{"catalog": svc.catalog(q.base(), q.projectID), "links": map[string]any{}})
 	})
-	c.route(e, "GET /v3/auth/projects", c.listOwnProjects)
-	c.route(e, "POST /v3/users/{user}/password", c.changePassword)
-	c.registerAppCredentials(e)
-	c.registerOperator(e)
-	c.registerFallback(e)
+	svc.route(e, "GET /v3/auth/projects", svc.listOwnProjects)
+	svc.route(e, "POST /v3/users/{user}/password", svc.changePassword)
+	svc.registerAppCredentials(e)
+	svc.registerOperator(e)
+	svc.registerFallback(e)
 }
 
 // subject returns the token that a call is about, to its user and to administrators.
-func (c *Cloud) subject(q *request, action string) (*token, error) {
+func (svc *keystoneService) subject(q *request, action string) (*token, error) {
 	id := q.http.Header.Get("X-Subject-Token")
 	if id == "" && !q.admin() {
 		return nil, notAllowed(action)
 	}
-	t := c.keystone.tokens[id]
-	if t == nil || !c.now().Before(t.expires) {
+	t := svc.tokens[id]
+	if t == nil || !svc.now().Before(t.expires) {
 		return nil, unknownToken(id)
 	}
 	if t.who.userID != q.userID && !q.admin() {
@@ -57,25 +57,25 @@ func (c *Cloud) subject(q *request, action string) (*token, error) {
 	return t, nil
 }
 
-func (c *Cloud) showToken(q *request) (reply, error) {
-	t, err := c.subject(q, "identity:validate_token")
+func (svc *keystoneService) showToken(q *request) (reply, error) {
+	t, err := svc.subject(q, "identity:validate_token")
 	if err != nil {
 		return reply{}, err
 	}
-	return c.tokenReply(q, http.StatusOK, t)
+	return svc.tokenReply(q, http.StatusOK, t)
 }
 
-func (c *Cloud) revokeToken(q *request) (reply, error) {
-	t, err := c.subject(q, "identity:revoke_token")
+func (svc *keystoneService) revokeToken(q *request) (reply, error) {
+	t, err := svc.subject(q, "identity:revoke_token")
 	if err != nil {
 		return reply{}, err
 	}
-	delete(c.keystone.tokens, t.id)
+	delete(svc.tokens, t.id)
 	return noContent()
 }
 
 // changePassword is for users who know the old one.
-func (c *Cloud) changePassword(q *request) (reply, error) {
+func (svc *keystoneService) changePassword(q *request) (reply, error) {
 	var in struct {
 		Password string `json:"password"`
 		Original string `json:"original_password"`
@@ -83,7 +83,7 @@ func (c *Cloud) changePassword(q *request) (reply, error) {
 	if err := readIdentity(q, "user", &in); err != nil {
 		return reply{}, err
 	}
-	u, err := c.userOf(q)
+	u, err := svc.userOf(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -91,14 +91,14 @@ func (c *Cloud) changePassword(q *request) (reply, error) {
 		return reply{}, core.Unauthenticated()
 	}
 	u.password = in.Password
-	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
+	svc.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	return noContent()
 }
 
-func (c *Cloud) listOwnProjects(q *request) (reply, error) {
+func (svc *keystoneService) listOwnProjects(q *request) (reply, error) {
 	out := []map[string]any{}
-	u := c.keystone.user(q.userID)
-	for _, p := range c.keystone.projects {
+	u := svc.user(q.userID)
+	for _, p := range svc.projects {
 		if u.roles[p.id] != nil {
 			out = append(out, p.view())
 		}

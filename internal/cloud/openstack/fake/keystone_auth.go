@@ -71,17 +71,17 @@ func (d *authName) isDefault() bool {
 	return d != nil && (d.ID == domainID || d.ID == "" && strings.EqualFold(d.Name, defaultDomain))
 }
 
-func (c *Cloud) issueToken(q *request) (reply, error) {
+func (svc *keystoneService) issueToken(q *request) (reply, error) {
 	in, err := readLogin(q.body)
 	if err != nil {
 		return reply{}, err
 	}
-	t, err := c.authenticate(in)
+	t, err := svc.authenticate(in)
 	if err != nil {
 		return reply{}, err
 	}
-	c.keystone.tokens[t.id] = t
-	return c.tokenReply(q, http.StatusCreated, t)
+	svc.tokens[t.id] = t
+	return svc.tokenReply(q, http.StatusCreated, t)
 }
 
 // readLogin reads the body and refuses what can be refused without knowing anybody.
@@ -112,46 +112,46 @@ func readLogin(body []byte) (*authRequest, *wire.Error) {
 	return in, nil
 }
 
-func (c *Cloud) authenticate(in *authRequest) (*token, *wire.Error) {
+func (svc *keystoneService) authenticate(in *authRequest) (*token, *wire.Error) {
 	id := &in.Identity
 	has := func(method string) bool { return slices.Contains(id.Methods, method) }
 	switch {
 	case has("password"):
-		return c.authenticatePassword(in)
+		return svc.authenticatePassword(in)
 	case has("application_credential"):
 		if in.Scope != nil {
 			return nil, core.Fail(http.StatusUnauthorized, "", "Error authenticating with application credential: Application credentials cannot request a scope.")
 		}
-		return c.authenticateApp(id.AppCredential)
+		return svc.authenticateApp(id.AppCredential)
 	case has("token"):
-		return c.authenticateToken(in)
+		return svc.authenticateToken(in)
 	default:
 		return nil, core.Unauthenticated()
 	}
 }
 
-func (c *Cloud) newToken(caller *identity, method string) *token {
-	now := c.now()
+func (svc *keystoneService) newToken(caller *identity, method string) *token {
+	now := svc.now()
 	return &token{
 		id: "gAAAAA" + core.NewHexID() + core.NewHexID(), audits: []string{core.NewHexID()}, who: *caller, methods: []string{method},
-		issued: now, expires: now.Add(c.config.tokenLifetime),
+		issued: now, expires: now.Add(svc.config.tokenLifetime),
 	}
 }
 
-func (c *Cloud) authenticatePassword(in *authRequest) (*token, *wire.Error) {
+func (svc *keystoneService) authenticatePassword(in *authRequest) (*token, *wire.Error) {
 	sent := &in.Identity.Password.User
 	if err := sent.check(); err != nil {
 		return nil, err
 	}
-	u := c.findUser(sent)
+	u := svc.findUser(sent)
 	if u == nil || u.disabled || u.password != sent.Password {
 		return nil, core.Unauthenticated()
 	}
-	caller, err := c.scope(u, in.Scope)
+	caller, err := svc.scope(u, in.Scope)
 	if err != nil {
 		return nil, err
 	}
-	return c.newToken(caller, "password"), nil
+	return svc.newToken(caller, "password"), nil
 }
 
 // check refuses what names nobody.
@@ -166,22 +166,22 @@ func (u *authUser) check() *wire.Error {
 }
 
 // authenticateToken trades a token for one that may be for another project, but lives no longer.
-func (c *Cloud) authenticateToken(in *authRequest) (*token, *wire.Error) {
-	old := c.keystone.tokens[in.Identity.Token.ID]
+func (svc *keystoneService) authenticateToken(in *authRequest) (*token, *wire.Error) {
+	old := svc.tokens[in.Identity.Token.ID]
 	if old == nil {
 		return nil, unknownToken(in.Identity.Token.ID)
 	}
-	if _, err := c.identify(old.id, wire.Keystone); err != nil {
+	if _, err := svc.identify(old.id, wire.Keystone); err != nil {
 		return nil, err
 	}
 	if old.who.appCredentialID != "" {
 		return nil, notAllowed("Using a delegated token to create another token is not allowed.")
 	}
-	caller, err := c.scope(c.keystone.user(old.who.userID), in.Scope)
+	caller, err := svc.scope(svc.user(old.who.userID), in.Scope)
 	if err != nil {
 		return nil, err
 	}
-	t := c.newToken(caller, "token")
+	t := svc.newToken(caller, "token")
 	t.expires, t.audits = old.expires, core.With(t.audits, old.audits...)
 	t.methods = core.With(core.Without(old.methods, func(m string) bool { return m == "token" }), "token")
 	return t, nil
@@ -196,8 +196,8 @@ func unknownToken(id string) *wire.Error {
 }
 
 // findUser finds a user by ID, or by name and domain.
-func (c *Cloud) findUser(in *authUser) *user {
-	for _, u := range c.keystone.users {
+func (svc *keystoneService) findUser(in *authUser) *user {
+	for _, u := range svc.users {
 		if in.ID != "" && u.id == in.ID || in.ID == "" && u.name == in.Name && in.Domain.isDefault() {
 			return u
 		}
@@ -205,26 +205,26 @@ func (c *Cloud) findUser(in *authUser) *user {
 	return nil
 }
 
-func (c *Cloud) scope(u *user, s *authScope) (*identity, *wire.Error) {
+func (svc *keystoneService) scope(u *user, s *authScope) (*identity, *wire.Error) {
 	switch {
 	case s == nil:
-		if caller, err := c.scopeTo(u, c.keystone.project(u.defaultProject)); err == nil {
+		if caller, err := svc.scopeTo(u, svc.project(u.defaultProject)); err == nil {
 			return caller, nil
 		}
 		return &identity{userID: u.id, userName: u.name}, nil
 	case s.unscoped:
 		return &identity{userID: u.id, userName: u.name}, nil
 	case s.Project != nil:
-		for _, p := range c.keystone.projects {
+		for _, p := range svc.projects {
 			if s.Project.ID == p.id || s.Project.ID == "" && s.Project.Name == p.name && s.Project.Domain.isDefault() {
-				return c.scopeTo(u, p)
+				return svc.scopeTo(u, p)
 			}
 		}
 	}
 	return nil, core.Unauthenticated() // also for a domain scope: nobody has a role on the domain
 }
 
-func (c *Cloud) scopeTo(u *user, p *project) (*identity, *wire.Error) {
+func (svc *keystoneService) scopeTo(u *user, p *project) (*identity, *wire.Error) {
 	if u == nil || p == nil || u.disabled || p.disabled || u.roles[p.id] == nil {
 		return nil, core.Unauthenticated()
 	}
@@ -243,7 +243,7 @@ func withImplied(roles []string) []string {
 
 func keystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
+func (svc *keystoneService) tokenReply(q *request, status int, t *token) (reply, error) {
 	domain := map[string]any{"id": domainID, "name": defaultDomain}
 	body := map[string]any{
 		"methods": t.methods, "audit_ids": t.audits, "issued_at": keystoneTime(t.issued), "expires_at": keystoneTime(t.expires),
@@ -254,16 +254,16 @@ func (c *Cloud) tokenReply(q *request, status int, t *token) (reply, error) {
 	if t.who.projectID != "" {
 		roles := []map[string]any{}
 		for _, r := range t.who.roles {
-			roles = append(roles, map[string]any{"id": c.keystone.roles[r], "name": r})
+			roles = append(roles, map[string]any{"id": svc.roles[r], "name": r})
 		}
 		body["roles"] = roles
 		body["is_domain"] = false
 		body["project"] = map[string]any{"id": t.who.projectID, "name": t.who.projectName, "domain": domain}
 		if !q.values.Has("nocatalog") {
-			body["catalog"] = c.catalog(q.base(), t.who.projectID)
+			body["catalog"] = svc.catalog(q.base(), t.who.projectID)
 		}
 	}
-	if a := c.keystone.appCredential(t.who.appCredentialID); a != nil {
+	if a := svc.appCredential(t.who.appCredentialID); a != nil {
 		body["application_credential"] = map[string]any{"id": a.id, "name": a.name, "restricted": !a.unrestricted.Value}
 		if t.expires.Equal(a.expires) {
 			body["expires_at"] = a.expires.Format("2006-01-02T15:04:05") // as Keystone has it then, without a zone

@@ -19,7 +19,7 @@ type appCredential struct {
 	expires           time.Time // zero for never
 }
 
-func (k *keystoneState) appCredential(id string) *appCredential {
+func (k *keystoneService) appCredential(id string) *appCredential {
 	for _, a := range k.appCreds {
 		if a.id == id && id != "" {
 			return a
@@ -28,36 +28,36 @@ func (k *keystoneState) appCredential(id string) *appCredential {
 	return nil
 }
 
-func (c *Cloud) authenticateApp(sent *authAppCredential) (*token, *wire.Error) {
-	a, err := c.findAppCredential(sent)
+func (svc *keystoneService) authenticateApp(sent *authAppCredential) (*token, *wire.Error) {
+	a, err := svc.findAppCredential(sent)
 	if err != nil {
 		return nil, err
 	}
-	u, p := c.keystone.user(a.userID), c.keystone.project(a.projectID)
-	expired := !a.expires.IsZero() && !c.now().Before(a.expires)
+	u, p := svc.user(a.userID), svc.project(a.projectID)
+	expired := !a.expires.IsZero() && !svc.now().Before(a.expires)
 	if a.secret != sent.Secret || u.disabled || expired {
 		return nil, core.Unauthenticated()
 	}
 	if p.disabled {
 		return nil, core.NotFound("", "Unable to validate token because project %s is disabled", p.id)
 	}
-	caller, err := c.scopeTo(u, p)
+	caller, err := svc.scopeTo(u, p)
 	if err != nil {
 		return nil, err
 	}
 	caller.roles = core.Without(caller.roles, func(role string) bool { return !slices.Contains(a.roles, role) })
 	caller.appCredentialID = a.id
-	t := c.newToken(caller, "application_credential")
+	t := svc.newToken(caller, "application_credential")
 	if !a.expires.IsZero() && a.expires.Before(t.expires) {
 		t.expires = a.expires
 	}
 	return t, nil
 }
 
-func (c *Cloud) findAppCredential(sent *authAppCredential) (*appCredential, *wire.Error) {
+func (svc *keystoneService) findAppCredential(sent *authAppCredential) (*appCredential, *wire.Error) {
 	switch {
 	case sent.ID != "":
-		if a := c.keystone.appCredential(sent.ID); a != nil {
+		if a := svc.appCredential(sent.ID); a != nil {
 			return a, nil
 		}
 		return nil, missingIdentity("Application Credential", sent.ID)
@@ -69,8 +69,8 @@ func (c *Cloud) findAppCredential(sent *authAppCredential) (*appCredential, *wir
 	if err := sent.User.check(); err != nil {
 		return nil, err
 	}
-	owner := c.findUser(sent.User)
-	for _, a := range c.keystone.appCreds {
+	owner := svc.findUser(sent.User)
+	for _, a := range svc.appCreds {
 		if owner != nil && a.userID == owner.id && a.name == sent.Name {
 			return a, nil
 		}
@@ -78,45 +78,45 @@ func (c *Cloud) findAppCredential(sent *authAppCredential) (*appCredential, *wir
 	return nil, core.Unauthenticated()
 }
 
-func (c *Cloud) registerAppCredentials(e endpoint) {
+func (svc *keystoneService) registerAppCredentials(e endpoint) {
 	const ofUser = "/v3/users/{user}/application_credentials"
-	c.route(e, "POST "+ofUser, c.createAppCredential)
-	c.route(e, "GET "+ofUser, func(q *request) (reply, error) {
+	svc.route(e, "POST "+ofUser, svc.createAppCredential)
+	svc.route(e, "GET "+ofUser, func(q *request) (reply, error) {
 		if q.path("user") != q.userID && !q.admin() {
 			return reply{}, notAllowed("identity:list_application_credentials")
 		}
 		out := []any{}
-		for _, a := range c.keystone.appCreds {
+		for _, a := range svc.appCreds {
 			if a.userID == q.path("user") && (!q.values.Has("name") || q.values.Get("name") == a.name) {
-				out = append(out, c.appCredentialView(a))
+				out = append(out, svc.appCredentialView(a))
 			}
 		}
 		return identityList(q, "application_credentials", out)
 	})
-	c.route(e, "GET "+ofUser+"/{id}", func(q *request) (reply, error) {
-		a, err := c.appCredentialOf(q, "identity:get_application_credential")
+	svc.route(e, "GET "+ofUser+"/{id}", func(q *request) (reply, error) {
+		a, err := svc.appCredentialOf(q, "identity:get_application_credential")
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(map[string]any{"application_credential": c.appCredentialView(a)})
+		return ok(map[string]any{"application_credential": svc.appCredentialView(a)})
 	})
-	c.route(e, "DELETE "+ofUser+"/{id}", func(q *request) (reply, error) {
-		if err := c.mayManage(q); err != nil {
+	svc.route(e, "DELETE "+ofUser+"/{id}", func(q *request) (reply, error) {
+		if err := svc.mayManage(q); err != nil {
 			return reply{}, err
 		}
-		a, err := c.appCredentialOf(q, "identity:delete_application_credential")
+		a, err := svc.appCredentialOf(q, "identity:delete_application_credential")
 		if err != nil {
 			return reply{}, err
 		}
-		c.keystone.appCreds = core.Without(c.keystone.appCreds, func(other *appCredential) bool { return other == a })
+		svc.appCreds = core.Without(svc.appCreds, func(other *appCredential) bool { return other == a })
 		return noContent()
 	})
 }
 
-func (c *Cloud) appCredentialView(a *appCredential) map[string]any {
+func (svc *keystoneService) appCredentialView(a *appCredential) map[string]any {
 	roles := []any{}
 	for _, role := range a.roles {
-		roles = append(roles, map[string]any{"id": c.keystone.roles[role], "name": role, "domain_id": nil, "description": nil})
+		roles = append(roles, map[string]any{"id": svc.roles[role], "name": role, "domain_id": nil, "description": nil})
 	}
 	view := map[string]any{
 		"id": a.id, "name": a.name, "user_id": a.userID, "project_id": a.projectID, "description": a.description, "system": nil,
@@ -132,11 +132,11 @@ func (c *Cloud) appCredentialView(a *appCredential) map[string]any {
 }
 
 // appCredentialOf returns what the path names, to its owner and to administrators.
-func (c *Cloud) appCredentialOf(q *request, action string) (*appCredential, error) {
+func (svc *keystoneService) appCredentialOf(q *request, action string) (*appCredential, error) {
 	if q.path("user") != q.userID && !q.admin() {
 		return nil, notAllowed(action)
 	}
-	a := c.keystone.appCredential(q.path("id"))
+	a := svc.appCredential(q.path("id"))
 	if a == nil || a.userID != q.path("user") {
 		return nil, missingIdentity("Application Credential", q.path("id"))
 	}
@@ -144,8 +144,8 @@ func (c *Cloud) appCredentialOf(q *request, action string) (*appCredential, erro
 }
 
 // mayManage refuses whoever came in by a credential that is not meant to make or remove others.
-func (c *Cloud) mayManage(q *request) error {
-	if a := c.keystone.appCredential(q.appCredentialID); a != nil && !a.unrestricted.Value {
+func (svc *keystoneService) mayManage(q *request) error {
+	if a := svc.appCredential(q.appCredentialID); a != nil && !a.unrestricted.Value {
 		return notAllowed("Using method 'application_credential' is not allowed for managing additional application credentials.")
 	}
 	return nil
@@ -160,11 +160,11 @@ type appCredentialInput struct {
 	Roles        []authName       `json:"roles"`
 }
 
-func (c *Cloud) createAppCredential(q *request) (reply, error) {
+func (svc *keystoneService) createAppCredential(q *request) (reply, error) {
 	if q.path("user") != q.userID {
 		return reply{}, notAllowed("identity:create_application_credential")
 	}
-	if err := c.mayManage(q); err != nil {
+	if err := svc.mayManage(q); err != nil {
 		return reply{}, err
 	}
 	var in appCredentialInput
@@ -179,20 +179,20 @@ func (c *Cloud) createAppCredential(q *request) (reply, error) {
 		userID: q.userID, projectID: q.projectID,
 	}
 	var err error
-	if a.expires, err = c.expiry(in.ExpiresAt); err != nil {
+	if a.expires, err = svc.expiry(in.ExpiresAt); err != nil {
 		return reply{}, err
 	}
-	if a.roles, err = c.rolesFor(q, in.Roles); err != nil {
+	if a.roles, err = svc.rolesFor(q, in.Roles); err != nil {
 		return reply{}, err
 	}
-	if slices.ContainsFunc(c.keystone.appCreds, func(a *appCredential) bool { return a.userID == q.userID && a.name == in.Name }) {
+	if slices.ContainsFunc(svc.appCreds, func(a *appCredential) bool { return a.userID == q.userID && a.name == in.Name }) {
 		return reply{}, core.Conflict("", "Conflict occurred attempting to store application_credential - Duplicate entry found with name %s.", in.Name)
 	}
 	if a.secret == "" {
 		a.secret = newSecret()
 	}
-	c.keystone.appCreds = append(c.keystone.appCreds, a)
-	view := c.appCredentialView(a)
+	svc.appCreds = append(svc.appCreds, a)
+	view := svc.appCredentialView(a)
 	view["secret"] = a.secret // shown this once
 	return created(map[string]any{"application_credential": view})
 }
@@ -201,7 +201,7 @@ func (c *Cloud) createAppCredential(q *request) (reply, error) {
 func newSecret() string { return (core.NewHexID() + core.NewHexID() + core.NewHexID())[:86] }
 
 // expiry reads the time at which an application credential ends.
-func (c *Cloud) expiry(sent core.Opt[string]) (time.Time, error) {
+func (svc *keystoneService) expiry(sent core.Opt[string]) (time.Time, error) {
 	if !sent.Given() {
 		return time.Time{}, nil
 	}
@@ -209,26 +209,26 @@ func (c *Cloud) expiry(sent core.Opt[string]) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, malformed("Timestamp not in expected format")
 	}
-	if at.Before(c.now()) {
+	if at.Before(svc.now()) {
 		return time.Time{}, malformed("The 'expires_at' must not be before now")
 	}
 	return at, nil
 }
 
 // rolesFor returns the names of the roles that an application credential asks for, which are all of the caller's if it does not.
-func (c *Cloud) rolesFor(q *request, wanted []authName) ([]string, error) {
+func (svc *keystoneService) rolesFor(q *request, wanted []authName) ([]string, error) {
 	if len(wanted) == 0 {
 		return slices.Clone(q.roles), nil
 	}
 	roles := []string{}
 	for _, role := range wanted {
 		name := role.Name
-		for known, id := range c.keystone.roles {
+		for known, id := range svc.roles {
 			if id == role.ID {
 				name = known
 			}
 		}
-		if c.keystone.roles[name] == "" {
+		if svc.roles[name] == "" {
 			return nil, core.NotFound("", "Role %s is not defined", role.Name)
 		}
 		if !slices.Contains(q.roles, name) {
@@ -240,8 +240,8 @@ func (c *Cloud) rolesFor(q *request, wanted []authName) ([]string, error) {
 }
 
 // addAppCredential adds an application credential with the roles of a plain member.
-func (c *Cloud) addAppCredential(name, secret string, u *user, p *project) {
-	c.keystone.appCreds = append(c.keystone.appCreds, &appCredential{
+func (svc *keystoneService) addAppCredential(name, secret string, u *user, p *project) {
+	svc.appCreds = append(svc.appCreds, &appCredential{
 		id: core.NewHexID(), name: name, secret: secret, userID: u.id, projectID: p.id, roles: withImplied(memberRoles()),
 	})
 }

@@ -12,26 +12,26 @@ import (
 )
 
 // registerOperator serves what an operator needs to make projects and users, and to remove them again.
-func (c *Cloud) registerOperator(e endpoint) {
-	c.operatorRoute(e, "GET /v3/projects", "identity:list_projects", c.listProjects)
-	c.operatorRoute(e, "POST /v3/projects", "identity:create_project", c.createProject)
-	c.operatorRoute(e, "GET /v3/projects/{project}", "identity:get_project", c.showProject)
-	c.operatorRoute(e, "PATCH /v3/projects/{project}", "identity:update_project", c.updateProject)
-	c.operatorRoute(e, "DELETE /v3/projects/{project}", "identity:delete_project", c.deleteProject)
-	c.operatorRoute(e, "GET /v3/users", "identity:list_users", c.listUsers)
-	c.operatorRoute(e, "POST /v3/users", "identity:create_user", c.createUser)
-	c.operatorRoute(e, "GET /v3/users/{user}", "identity:get_user", c.showUser)
-	c.operatorRoute(e, "PATCH /v3/users/{user}", "identity:update_user", c.updateUser)
-	c.operatorRoute(e, "DELETE /v3/users/{user}", "identity:delete_user", c.deleteUser)
-	c.operatorRoute(e, "GET /v3/roles", "identity:list_roles", c.listRoles)
+func (svc *keystoneService) registerOperator(e endpoint) {
+	svc.operatorRoute(e, "GET /v3/projects", "identity:list_projects", svc.listProjects)
+	svc.operatorRoute(e, "POST /v3/projects", "identity:create_project", svc.createProject)
+	svc.operatorRoute(e, "GET /v3/projects/{project}", "identity:get_project", svc.showProject)
+	svc.operatorRoute(e, "PATCH /v3/projects/{project}", "identity:update_project", svc.updateProject)
+	svc.operatorRoute(e, "DELETE /v3/projects/{project}", "identity:delete_project", svc.deleteProject)
+	svc.operatorRoute(e, "GET /v3/users", "identity:list_users", svc.listUsers)
+	svc.operatorRoute(e, "POST /v3/users", "identity:create_user", svc.createUser)
+	svc.operatorRoute(e, "GET /v3/users/{user}", "identity:get_user", svc.showUser)
+	svc.operatorRoute(e, "PATCH /v3/users/{user}", "identity:update_user", svc.updateUser)
+	svc.operatorRoute(e, "DELETE /v3/users/{user}", "identity:delete_user", svc.deleteUser)
+	svc.operatorRoute(e, "GET /v3/roles", "identity:list_roles", svc.listRoles)
 	const grant = "/v3/projects/{project}/users/{user}/roles/{role}"
-	c.route(e, "PUT "+grant, c.grantRole)
-	c.route(e, "DELETE "+grant, c.revokeRole)
+	svc.route(e, "PUT "+grant, svc.grantRole)
+	svc.route(e, "DELETE "+grant, svc.revokeRole)
 }
 
 // operatorRoute registers a call that only administrators may make. Whoever asks about himself may, too.
-func (c *Cloud) operatorRoute(e endpoint, pattern, action string, h handler) {
-	c.route(e, pattern, func(q *request) (reply, error) {
+func (svc *keystoneService) operatorRoute(e endpoint, pattern, action string, h handler) {
+	svc.route(e, pattern, func(q *request) (reply, error) {
 		ownAccount := pattern == "GET /v3/users/{user}" && q.path("user") == q.userID
 		ownProject := pattern == "GET /v3/projects/{project}" && q.path("project") == q.projectID
 		if !q.admin() && !ownAccount && !ownProject {
@@ -74,9 +74,9 @@ func identityList(q *request, key string, list any) (reply, error) {
 	return ok(map[string]any{key: list, "links": map[string]any{"next": nil, "previous": nil, "self": self}})
 }
 
-func (c *Cloud) listProjects(q *request) (reply, error) {
+func (svc *keystoneService) listProjects(q *request) (reply, error) {
 	out := []any{}
-	for _, p := range c.keystone.projects {
+	for _, p := range svc.projects {
 		if !q.values.Has("name") || q.values.Get("name") == p.name {
 			out = append(out, p.view())
 		}
@@ -84,9 +84,9 @@ func (c *Cloud) listProjects(q *request) (reply, error) {
 	return identityList(q, "projects", out)
 }
 
-func (c *Cloud) listUsers(q *request) (reply, error) {
+func (svc *keystoneService) listUsers(q *request) (reply, error) {
 	out := []any{}
-	for _, u := range c.keystone.users {
+	for _, u := range svc.users {
 		if !q.values.Has("name") || q.values.Get("name") == u.name {
 			out = append(out, u.view())
 		}
@@ -94,14 +94,14 @@ func (c *Cloud) listUsers(q *request) (reply, error) {
 	return identityList(q, "users", out)
 }
 
-func (c *Cloud) listRoles(q *request) (reply, error) {
+func (svc *keystoneService) listRoles(q *request) (reply, error) {
 	out := []any{}
-	for _, name := range slices.Sorted(maps.Keys(c.keystone.roles)) {
+	for _, name := range slices.Sorted(maps.Keys(svc.roles)) {
 		if q.values.Has("name") && q.values.Get("name") != name {
 			continue
 		}
 		out = append(out, map[string]any{
-			"id": c.keystone.roles[name], "name": name, "domain_id": nil, "description": nil,
+			"id": svc.roles[name], "name": name, "domain_id": nil, "description": nil,
 		})
 	}
 	return identityList(q, "roles", out)
@@ -128,7 +128,7 @@ func readIdentity(q *request, key string, into any) *wire.Error {
 	return nil
 }
 
-func (c *Cloud) createProject(q *request) (reply, error) {
+func (svc *keystoneService) createProject(q *request) (reply, error) {
 	var in projectInput
 	if err := readIdentity(q, "project", &in); err != nil {
 		return reply{}, err
@@ -136,7 +136,7 @@ func (c *Cloud) createProject(q *request) (reply, error) {
 	if in.Name.Value == "" {
 		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
-	for _, p := range c.keystone.projects {
+	for _, p := range svc.projects {
 		if strings.EqualFold(p.name, in.Name.Value) {
 			return reply{}, core.Conflict("", "Conflict occurred attempting to store project - it is not permitted to have two projects with "+
 				"either the same name or same id in the same domain: name is %s, project id %s.", in.Name.Value, core.NewHexID())
@@ -144,14 +144,14 @@ func (c *Cloud) createProject(q *request) (reply, error) {
 	}
 	p := &project{id: core.NewHexID()}
 	in.into(p)
-	c.keystone.projects = append(c.keystone.projects, p)
+	svc.projects = append(svc.projects, p)
 	return created(map[string]any{"project": p.view()})
 }
 
 // projectOf and userOf return what the path names by its ID.
-func (c *Cloud) projectOf(q *request) (*project, error) {
+func (svc *keystoneService) projectOf(q *request) (*project, error) {
 	id := q.path("project")
-	for _, p := range c.keystone.projects {
+	for _, p := range svc.projects {
 		if p.id == id {
 			return p, nil
 		}
@@ -159,9 +159,9 @@ func (c *Cloud) projectOf(q *request) (*project, error) {
 	return nil, missingIdentity("project", id)
 }
 
-func (c *Cloud) userOf(q *request) (*user, error) {
+func (svc *keystoneService) userOf(q *request) (*user, error) {
 	id := q.path("user")
-	for _, u := range c.keystone.users {
+	for _, u := range svc.users {
 		if u.id == id {
 			return u, nil
 		}
@@ -169,16 +169,16 @@ func (c *Cloud) userOf(q *request) (*user, error) {
 	return nil, missingIdentity("user", id)
 }
 
-func (c *Cloud) showProject(q *request) (reply, error) {
-	p, err := c.projectOf(q)
+func (svc *keystoneService) showProject(q *request) (reply, error) {
+	p, err := svc.projectOf(q)
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(map[string]any{"project": p.view()})
 }
 
-func (c *Cloud) updateProject(q *request) (reply, error) {
-	p, err := c.projectOf(q)
+func (svc *keystoneService) updateProject(q *request) (reply, error) {
+	p, err := svc.projectOf(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -188,25 +188,25 @@ func (c *Cloud) updateProject(q *request) (reply, error) {
 	}
 	in.into(p)
 	if p.disabled {
-		c.dropTokens(func(t *token) bool { return t.who.projectID == p.id })
+		svc.dropTokens(func(t *token) bool { return t.who.projectID == p.id })
 	}
 	return ok(map[string]any{"project": p.view()})
 }
 
 // deleteProject removes a project and whatever Keystone itself knows of it. The other services hear nothing of it: what they
 // have stays.
-func (c *Cloud) deleteProject(q *request) (reply, error) {
-	p, err := c.projectOf(q)
+func (svc *keystoneService) deleteProject(q *request) (reply, error) {
+	p, err := svc.projectOf(q)
 	if err != nil {
 		return reply{}, err
 	}
-	k := &c.keystone
+	k := svc
 	k.projects = core.Without(k.projects, func(other *project) bool { return other == p })
 	k.appCreds = core.Without(k.appCreds, func(a *appCredential) bool { return a.projectID == p.id })
 	for _, u := range k.users {
 		delete(u.roles, p.id)
 	}
-	c.dropTokens(func(t *token) bool { return t.who.projectID == p.id })
+	svc.dropTokens(func(t *token) bool { return t.who.projectID == p.id })
 	return noContent()
 }
 
@@ -224,7 +224,7 @@ func (in *userInput) into(u *user) {
 	u.disabled = !in.Enabled.Or(!u.disabled)
 }
 
-func (c *Cloud) createUser(q *request) (reply, error) {
+func (svc *keystoneService) createUser(q *request) (reply, error) {
 	var in userInput
 	if err := readIdentity(q, "user", &in); err != nil {
 		return reply{}, err
@@ -232,7 +232,7 @@ func (c *Cloud) createUser(q *request) (reply, error) {
 	if in.Name.Value == "" {
 		return reply{}, core.BadRequest("", "'name' is a required property")
 	}
-	for _, u := range c.keystone.users {
+	for _, u := range svc.users {
 		if strings.EqualFold(u.name, in.Name.Value) {
 			return reply{}, core.Conflict("", "Conflict occurred attempting to store user - Duplicate entry found with name %s at domain ID %s.",
 				in.Name.Value, domainID)
@@ -240,20 +240,20 @@ func (c *Cloud) createUser(q *request) (reply, error) {
 	}
 	u := &user{id: core.NewHexID(), roles: map[string][]string{}}
 	in.into(u)
-	c.keystone.users = append(c.keystone.users, u)
+	svc.users = append(svc.users, u)
 	return created(map[string]any{"user": u.view()})
 }
 
-func (c *Cloud) showUser(q *request) (reply, error) {
-	u, err := c.userOf(q)
+func (svc *keystoneService) showUser(q *request) (reply, error) {
+	u, err := svc.userOf(q)
 	if err != nil {
 		return reply{}, err
 	}
 	return ok(map[string]any{"user": u.view()})
 }
 
-func (c *Cloud) updateUser(q *request) (reply, error) {
-	u, err := c.userOf(q)
+func (svc *keystoneService) updateUser(q *request) (reply, error) {
+	u, err := svc.userOf(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -263,20 +263,20 @@ func (c *Cloud) updateUser(q *request) (reply, error) {
 	}
 	in.into(u)
 	if u.disabled || in.Password.Set {
-		c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
+		svc.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	}
 	return ok(map[string]any{"user": u.view()})
 }
 
-func (c *Cloud) deleteUser(q *request) (reply, error) {
-	u, err := c.userOf(q)
+func (svc *keystoneService) deleteUser(q *request) (reply, error) {
+	u, err := svc.userOf(q)
 	if err != nil {
 		return reply{}, err
 	}
-	k := &c.keystone
+	k := svc
 	k.users = core.Without(k.users, func(other *user) bool { return other == u })
 	k.appCreds = core.Without(k.appCreds, func(a *appCredential) bool { return a.userID == u.id })
-	c.dropTokens(func(t *token) bool { return t.who.userID == u.id })
+	svc.dropTokens(func(t *token) bool { return t.who.userID == u.id })
 	return noContent()
 }
 
@@ -288,9 +288,9 @@ type grant struct {
 }
 
 // grantOf returns what the path of a grant names. It is looked up before anybody asks who may do what.
-func (c *Cloud) grantOf(q *request, action string) (*grant, error) {
+func (svc *keystoneService) grantOf(q *request, action string) (*grant, error) {
 	g := &grant{}
-	for name, id := range c.keystone.roles {
+	for name, id := range svc.roles {
 		if id == q.path("role") {
 			g.role = name
 		}
@@ -299,10 +299,10 @@ func (c *Cloud) grantOf(q *request, action string) (*grant, error) {
 		return nil, missingIdentity("role", q.path("role"))
 	}
 	var err error
-	if g.project, err = c.projectOf(q); err != nil {
+	if g.project, err = svc.projectOf(q); err != nil {
 		return nil, err
 	}
-	if g.user, err = c.userOf(q); err != nil {
+	if g.user, err = svc.userOf(q); err != nil {
 		return nil, err
 	}
 	if !q.admin() {
@@ -311,8 +311,8 @@ func (c *Cloud) grantOf(q *request, action string) (*grant, error) {
 	return g, nil
 }
 
-func (c *Cloud) grantRole(q *request) (reply, error) {
-	g, err := c.grantOf(q, "identity:create_grant")
+func (svc *keystoneService) grantRole(q *request) (reply, error) {
+	g, err := svc.grantOf(q, "identity:create_grant")
 	if err != nil {
 		return reply{}, err
 	}
@@ -322,8 +322,8 @@ func (c *Cloud) grantRole(q *request) (reply, error) {
 	return noContent()
 }
 
-func (c *Cloud) revokeRole(q *request) (reply, error) {
-	g, err := c.grantOf(q, "identity:revoke_grant")
+func (svc *keystoneService) revokeRole(q *request) (reply, error) {
+	g, err := svc.grantOf(q, "identity:revoke_grant")
 	if err != nil {
 		return reply{}, err
 	}
@@ -337,11 +337,11 @@ func (c *Cloud) revokeRole(q *request) (reply, error) {
 	} else {
 		delete(g.user.roles, g.project.id)
 	}
-	c.dropTokens(func(t *token) bool { return t.who.userID == g.user.id && t.who.projectID == g.project.id })
+	svc.dropTokens(func(t *token) bool { return t.who.userID == g.user.id && t.who.projectID == g.project.id })
 	return noContent()
 }
 
 // dropTokens revokes tokens.
-func (c *Cloud) dropTokens(which func(*token) bool) {
-	maps.DeleteFunc(c.keystone.tokens, func(_ string, t *token) bool { return which(t) })
+func (svc *keystoneService) dropTokens(which func(*token) bool) {
+	maps.DeleteFunc(svc.tokens, func(_ string, t *token) bool { return which(t) })
 }

@@ -23,40 +23,52 @@ type ShareNetwork struct {
 	CreatedAt       string `json:"created_at"`
 }
 
-type manilaState struct {
+// manilaService is Manila of the fake cloud. Its methods run while the lock of the cloud is held.
+type manilaService struct {
+	*shared
+
+	neutron *neutronService
+
 	networks *core.Table[ShareNetwork]
 	filters  filters
 }
 
-func (c *Cloud) registerManila() {
-	c.manila.networks = core.NewTable(func(n *ShareNetwork) string { return n.ID })
-	c.manila.filters = newFilters[ShareNetwork](nil)
+// newManila serves the API of Manila on the cloud.
+func newManila(cloud *shared, neutron *neutronService) *manilaService {
+	svc := &manilaService{shared: cloud, neutron: neutron}
+	svc.registerManila()
+	return svc
+}
+
+func (svc *manilaService) registerManila() {
+	svc.networks = core.NewTable(func(n *ShareNetwork) string { return n.ID })
+	svc.filters = newFilters[ShareNetwork](nil)
 	e := endpoint{service: wire.Manila, prefix: manilaPrefix}
 	version := apiVersion{id: "v2.0", status: "CURRENT", path: "v2/", micro: true, most: "2.87", least: "2.0"}
 	list := versionDocument(http.StatusOK, manilaPrefix, version)
-	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))
-	c.routeWithoutToken(e, "GET /v2", list)
-	c.routeWithoutToken(e, "GET /v2/{$}", list)
-	c.route(e, "GET /v2/share-networks", c.listShareNetworks)
-	c.route(e, "GET /v2/share-networks/detail", c.listShareNetworks)
-	c.route(e, "POST /v2/share-networks", c.createShareNetwork)
-	c.route(e, "GET /v2/share-networks/{id}", func(q *request) (reply, error) {
-		n, err := c.findShareNetwork(q)
+	svc.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusMultipleChoices, manilaPrefix, version))
+	svc.routeWithoutToken(e, "GET /v2", list)
+	svc.routeWithoutToken(e, "GET /v2/{$}", list)
+	svc.route(e, "GET /v2/share-networks", svc.listShareNetworks)
+	svc.route(e, "GET /v2/share-networks/detail", svc.listShareNetworks)
+	svc.route(e, "POST /v2/share-networks", svc.createShareNetwork)
+	svc.route(e, "GET /v2/share-networks/{id}", func(q *request) (reply, error) {
+		n, err := svc.findShareNetwork(q)
 		if err != nil {
 			return reply{}, err
 		}
 		return ok(map[string]any{"share_network": n.view(q)})
 	})
-	c.route(e, "PUT /v2/share-networks/{id}", c.updateShareNetwork)
-	c.route(e, "DELETE /v2/share-networks/{id}", func(q *request) (reply, error) {
-		n, err := c.findShareNetwork(q)
+	svc.route(e, "PUT /v2/share-networks/{id}", svc.updateShareNetwork)
+	svc.route(e, "DELETE /v2/share-networks/{id}", func(q *request) (reply, error) {
+		n, err := svc.findShareNetwork(q)
 		if err != nil {
 			return reply{}, err
 		}
-		c.manila.networks.Remove(n.ID)
+		svc.networks.Remove(n.ID)
 		return accepted(nil)
 	})
-	c.registerFallback(e)
+	svc.registerFallback(e)
 }
 
 // view is flat before microversion 2.51, and has a list of subnets since.
@@ -79,18 +91,18 @@ func (n *ShareNetwork) view(q *request) map[string]any {
 	return view
 }
 
-func (c *Cloud) findShareNetwork(q *request) (*ShareNetwork, error) {
-	n := c.manila.networks.Get(q.path("id"))
+func (svc *manilaService) findShareNetwork(q *request) (*ShareNetwork, error) {
+	n := svc.networks.Get(q.path("id"))
 	if n == nil || !q.owns(n.ProjectID) {
 		return nil, core.NotFound("", "Share network %s could not be found.", q.path("id"))
 	}
 	return n, nil
 }
 
-func (c *Cloud) listShareNetworks(q *request) (reply, error) {
-	rows := c.manila.networks.Where(func(n *ShareNetwork) bool {
+func (svc *manilaService) listShareNetworks(q *request) (reply, error) {
+	rows := svc.networks.Where(func(n *ShareNetwork) bool {
 		return (n.ProjectID == q.projectID || q.admin() && q.values.Has("all_tenants")) &&
-			c.manila.filters.match(reflect.ValueOf(n).Elem(), q.values)
+			svc.filters.match(reflect.ValueOf(n).Elem(), q.values)
 	})
 	offset, _ := strconv.Atoi(q.values.Get("offset"))
 	rows = rows[min(max(offset, 0), len(rows)):]
@@ -115,7 +127,7 @@ type shareNetworkInput struct {
 	NeutronSubnetID core.Opt[string] `json:"neutron_subnet_id"`
 }
 
-func (c *Cloud) createShareNetwork(q *request) (reply, error) {
+func (svc *manilaService) createShareNetwork(q *request) (reply, error) {
 	raw, found := core.Unwrap(q.body, "share_network")
 	var in shareNetworkInput
 	if !found || json.Unmarshal(raw, &in) != nil {
@@ -125,24 +137,24 @@ func (c *Cloud) createShareNetwork(q *request) (reply, error) {
 		return reply{}, core.BadRequest("", "Both neutron_net_id and neutron_subnet_id should be specified.")
 	}
 	if id := in.NeutronSubnetID.Value; id != "" {
-		if s := c.neutron.subnets.Get(id); s == nil || s.NetworkID != in.NeutronNetID.Value {
+		if s := svc.neutron.subnets.Get(id); s == nil || s.NetworkID != in.NeutronNetID.Value {
 			return reply{}, core.BadRequest("", "The neutron subnet %s was not found in the network %s.", id, in.NeutronNetID.Value)
 		}
 	}
 	mine := func(n *ShareNetwork) bool { return n.ProjectID == q.projectID }
-	if c.exceeds(q.projectID, "share_networks", c.manila.networks.Count(mine), 1) {
-		return reply{}, core.Fail(http.StatusRequestEntityTooLarge, "overLimit", "Maximum number of share-networks allowed (%d) exceeded.", c.limit(q.projectID, "share_networks"))
+	if svc.exceeds(q.projectID, "share_networks", svc.networks.Count(mine), 1) {
+		return reply{}, core.Fail(http.StatusRequestEntityTooLarge, "overLimit", "Maximum number of share-networks allowed (%d) exceeded.", svc.limit(q.projectID, "share_networks"))
 	}
 	n := &ShareNetwork{
 		ID: core.NewUUID(), Name: in.Name.Value, Description: in.Description.Value, ProjectID: q.projectID,
-		NeutronNetID: in.NeutronNetID.Value, NeutronSubnetID: in.NeutronSubnetID.Value, CreatedAt: manilaTime(c.now()),
+		NeutronNetID: in.NeutronNetID.Value, NeutronSubnetID: in.NeutronSubnetID.Value, CreatedAt: manilaTime(svc.now()),
 	}
-	c.manila.networks.Add(n)
+	svc.networks.Add(n)
 	return accepted(map[string]any{"share_network": n.view(q)})
 }
 
-func (c *Cloud) updateShareNetwork(q *request) (reply, error) {
-	n, err := c.findShareNetwork(q)
+func (svc *manilaService) updateShareNetwork(q *request) (reply, error) {
+	n, err := svc.findShareNetwork(q)
 	if err != nil {
 		return reply{}, err
 	}

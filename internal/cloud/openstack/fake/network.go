@@ -26,14 +26,14 @@ type networkInput struct {
 	SegmentationID        core.Opt[int]      `json:"provider:segmentation_id"`
 }
 
-func (c *Cloud) networkCollection() *collection[Network] {
+func (svc *neutronService) networkCollection() *collection[Network] {
 	return &collection[Network]{
 		singular: "network", plural: "networks", path: "networks", quota: "network",
-		rows: c.neutron.networks, std: func(n *Network) *Standard { return n.standard() },
+		rows: svc.networks, std: func(n *Network) *Standard { return n.standard() },
 		missing: networkNotFound,
 		visible: func(_ *identity, n *Network) bool { return n.Shared || n.External },
-		create:  c.createNetwork, update: c.updateNetwork, remove: c.deleteNetwork,
-		discard: func(n *Network) { c.neutron.networks.Remove(n.ID) },
+		create:  svc.createNetwork, update: svc.updateNetwork, remove: svc.deleteNetwork,
+		discard: func(n *Network) { svc.networks.Remove(n.ID) },
 	}
 }
 
@@ -42,43 +42,43 @@ func networkNotFound(id string) *wire.Error {
 }
 
 // readableNetwork returns a network that the caller may see.
-func (c *Cloud) readableNetwork(caller *identity, id string) (*Network, error) {
-	n := c.neutron.networks.Get(id)
+func (svc *neutronService) readableNetwork(caller *identity, id string) (*Network, error) {
+	n := svc.networks.Get(id)
 	if n == nil || !caller.owns(n.ProjectID) && !n.Shared && !n.External {
 		return nil, networkNotFound(id)
 	}
 	return n, nil
 }
 
-func (c *Cloud) createNetwork(q *request, projectID string, raw json.RawMessage) (*Network, error) {
+func (svc *neutronService) createNetwork(q *request, projectID string, raw json.RawMessage) (*Network, error) {
 	var in networkInput
 	if err := decodeNeutron[Network](raw, &in, http.MethodPost); err != nil {
 		return nil, err
 	}
-	if err := c.checkNetwork(q, &in); err != nil {
+	if err := svc.checkNetwork(q, &in); err != nil {
 		return nil, err
 	}
-	if err := c.checkZones(in.AvailabilityZoneHints.Value); err != nil {
+	if err := svc.checkZones(in.AvailabilityZoneHints.Value); err != nil {
 		return nil, err
 	}
-	c.ensureDefaultGroup(projectID)
-	n := c.newNetwork(projectID)
+	svc.ensureDefaultGroup(projectID)
+	n := svc.newNetwork(projectID)
 	if in.AvailabilityZoneHints.Given() {
 		n.AvailabilityZoneHints = in.AvailabilityZoneHints.Value
 	}
-	c.applyNetwork(n, &in)
-	return c.neutron.networks.Add(n), nil
+	svc.applyNetwork(n, &in)
+	return svc.networks.Add(n), nil
 }
 
 // newNetwork is a network with the defaults, not yet stored.
-func (c *Cloud) newNetwork(projectID string) *Network {
+func (svc *neutronService) newNetwork(projectID string) *Network {
 	return &Network{
-		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, PortSecurity: true,
-		MTU: c.config.mtu, Subnets: []string{}, AvailabilityZoneHints: []string{}, AvailabilityZones: []string{},
+		Standard: svc.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, PortSecurity: true,
+		MTU: svc.config.mtu, Subnets: []string{}, AvailabilityZoneHints: []string{}, AvailabilityZones: []string{},
 	}
 }
 
-func (c *Cloud) updateNetwork(q *request, n *Network, raw json.RawMessage) error {
+func (svc *neutronService) updateNetwork(q *request, n *Network, raw json.RawMessage) error {
 	var in networkInput
 	if err := decodeNeutron[Network](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -86,14 +86,14 @@ func (c *Cloud) updateNetwork(q *request, n *Network, raw json.RawMessage) error
 	if in.AvailabilityZoneHints.Set {
 		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
 	}
-	if err := c.checkNetwork(q, &in); err != nil {
+	if err := svc.checkNetwork(q, &in); err != nil {
 		return err
 	}
-	c.applyNetwork(n, &in)
+	svc.applyNetwork(n, &in)
 	return nil
 }
 
-func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
+func (svc *neutronService) checkNetwork(q *request, in *networkInput) error {
 	if err := networkPolicy(q, in); err != nil {
 		return err
 	}
@@ -103,13 +103,13 @@ func (c *Cloud) checkNetwork(q *request, in *networkInput) error {
 	if in.MTU.Value < 0 {
 		return badValue("mtu", "'%d' should be non-negative", in.MTU.Value)
 	}
-	if in.MTU.Value > c.config.mtu {
-		return core.BadRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", c.config.mtu)
+	if in.MTU.Value > svc.config.mtu {
+		return core.BadRequest("InvalidInput", "Invalid input for operation: Requested MTU is too big, maximum is %d.", svc.config.mtu)
 	}
 	return nil
 }
 
-func (c *Cloud) applyNetwork(n *Network, in *networkInput) {
+func (svc *neutronService) applyNetwork(n *Network, in *networkInput) {
 	in.Name.Into(&n.Name)
 	in.Description.Into(&n.Description)
 	in.AdminStateUp.Into(&n.AdminStateUp)
@@ -117,13 +117,13 @@ func (c *Cloud) applyNetwork(n *Network, in *networkInput) {
 	in.External.Into(&n.External)
 	in.PortSecurity.Into(&n.PortSecurity)
 	if in.MTU.Given() {
-		n.MTU = cmp.Or(in.MTU.Value, c.config.mtu) // zero asks for the largest one
+		n.MTU = cmp.Or(in.MTU.Value, svc.config.mtu) // zero asks for the largest one
 	}
 }
 
 // deleteNetwork takes the subnets along, and the ports that Neutron made for itself. Any other port is in its way.
-func (c *Cloud) deleteNetwork(_ *request, n *Network) error {
-	on := c.neutron.ports.Where(func(p *Port) bool { return p.NetworkID == n.ID })
+func (svc *neutronService) deleteNetwork(_ *request, n *Network) error {
+	on := svc.ports.Where(func(p *Port) bool { return p.NetworkID == n.ID })
 	var inUse []string
 	for _, p := range on {
 		if p.DeviceOwner != ownerDHCP {
@@ -134,12 +134,12 @@ func (c *Cloud) deleteNetwork(_ *request, n *Network) error {
 		return core.Conflict("NetworkInUse", "Unable to complete operation on network %s. There are one or more ports still in use on the network, id for these ports is: %s.", n.ID, strings.Join(inUse, ","))
 	}
 	for _, p := range on {
-		c.dropPort(p)
+		svc.dropPort(p)
 	}
 	for _, id := range n.Subnets {
-		c.neutron.subnets.Remove(id)
-		delete(c.neutron.used, id)
+		svc.subnets.Remove(id)
+		delete(svc.used, id)
 	}
-	c.neutron.networks.Remove(n.ID)
+	svc.networks.Remove(n.ID)
 	return nil
 }

@@ -22,7 +22,10 @@ func isRouterInterface(owner string) bool {
 	}, owner)
 }
 
-type neutronState struct {
+// neutronService is Neutron of the fake cloud. Its methods run while the lock of the cloud is held.
+type neutronService struct {
+	*shared
+
 	networks    *core.Table[Network]
 	subnets     *core.Table[Subnet]
 	pools       *core.Table[SubnetPool]
@@ -35,8 +38,15 @@ type neutronState struct {
 	full        map[string]bool                  // subnet IDs that are declared exhausted
 }
 
-func (c *Cloud) registerNeutron() {
-	n := &c.neutron
+// newNeutron serves the API of Neutron on the cloud.
+func newNeutron(cloud *shared) *neutronService {
+	svc := &neutronService{shared: cloud}
+	svc.registerNeutron()
+	return svc
+}
+
+func (svc *neutronService) registerNeutron() {
+	n := svc
 	n.networks = core.NewTable(func(r *Network) string { return r.ID })
 	n.subnets = core.NewTable(func(r *Subnet) string { return r.ID })
 	n.pools = core.NewTable(func(r *SubnetPool) string { return r.ID })
@@ -47,20 +57,20 @@ func (c *Cloud) registerNeutron() {
 	n.groupOfRule, n.used, n.full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
 	e := endpoint{service: wire.Neutron, prefix: neutronPrefix}
-	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/", undated: true}))
-	c.route(e, "GET /v2.0/{$}", coreResources)
-	c.route(e, "GET /v2.0", func(*request) (reply, error) { return pathNotFound(wire.Neutron, true) })
-	serveCollection(c, e, c.networkCollection())
-	serveCollection(c, e, c.subnetCollection())
-	serveCollection(c, e, c.subnetPoolCollection())
-	serveCollection(c, e, c.routerCollection())
-	serveCollection(c, e, c.portCollection())
-	serveCollection(c, e, c.floatingIPCollection())
-	serveCollection(c, e, c.securityGroupCollection())
-	c.registerRouterActions(e)
-	c.registerSecurityGroupRules(e)
-	c.registerNeutronInfo(e)
-	c.registerFallback(e)
+	svc.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, neutronPrefix, apiVersion{id: "v2.0", status: "CURRENT", path: "v2.0/", undated: true}))
+	svc.route(e, "GET /v2.0/{$}", coreResources)
+	svc.route(e, "GET /v2.0", func(*request) (reply, error) { return pathNotFound(wire.Neutron, true) })
+	serveCollection(svc, e, svc.networkCollection())
+	serveCollection(svc, e, svc.subnetCollection())
+	serveCollection(svc, e, svc.subnetPoolCollection())
+	serveCollection(svc, e, svc.routerCollection())
+	serveCollection(svc, e, svc.portCollection())
+	serveCollection(svc, e, svc.floatingIPCollection())
+	serveCollection(svc, e, svc.securityGroupCollection())
+	svc.registerRouterActions(e)
+	svc.registerSecurityGroupRules(e)
+	svc.registerNeutronInfo(e)
+	svc.registerFallback(e)
 }
 
 // coreResources is Neutron's table of contents. Extensions are not in it.
@@ -74,36 +84,36 @@ func coreResources(q *request) (reply, error) {
 }
 
 // extensions are the aliases of Neutron's extensions that are switched on.
-func (c *Cloud) extensions() []string {
+func (svc *neutronService) extensions() []string {
 	return core.Without([]string{
 		"address-scope", "agent", "allowed-address-pairs", "availability_zone", "binding", "default-subnetpools", "empty-string-filtering",
 		"ext-gw-mode", "external-net", "extraroute", "extraroute-atomic", "filter-validation", "ip-substring-filtering", "net-mtu",
 		"net-mtu-writable", "network_availability_zone", "pagination", "port-security", "port-security-groups-filtering", "project-id",
 		"quotas", "rbac-policies", "revision-if-match", "router", "router_availability_zone", "security-group", "sorting",
 		"standard-attr-description", "standard-attr-revisions", "standard-attr-tag", "standard-attr-timestamp", "subnet_allocation",
-	}, func(alias string) bool { return !c.config.hasExtension(alias) })
+	}, func(alias string) bool { return !svc.config.hasExtension(alias) })
 }
 
-func (c *Cloud) registerNeutronInfo(e endpoint) {
+func (svc *neutronService) registerNeutronInfo(e endpoint) {
 	view := func(alias string) map[string]any {
 		return map[string]any{"alias": alias, "name": alias, "description": "", "links": []any{}, "updated": "2016-01-01T00:00:00-00:00"}
 	}
-	c.route(e, "GET /v2.0/extensions", func(*request) (reply, error) {
+	svc.route(e, "GET /v2.0/extensions", func(*request) (reply, error) {
 		out := []any{}
-		for _, alias := range c.extensions() {
+		for _, alias := range svc.extensions() {
 			out = append(out, view(alias))
 		}
 		return ok(map[string]any{"extensions": out})
 	})
-	c.route(e, "GET /v2.0/extensions/{id}", func(q *request) (reply, error) {
-		if !slices.Contains(c.extensions(), q.path("id")) {
+	svc.route(e, "GET /v2.0/extensions/{id}", func(q *request) (reply, error) {
+		if !slices.Contains(svc.extensions(), q.path("id")) {
 			return reply{}, core.NotFound("HTTPNotFound", "Extension with alias %s does not exist", q.path("id"))
 		}
 		return ok(map[string]any{"extension": view(q.path("id"))})
 	})
-	c.route(e, "GET /v2.0/availability_zones", func(*request) (reply, error) {
+	svc.route(e, "GET /v2.0/availability_zones", func(*request) (reply, error) {
 		out := []any{}
-		for _, zone := range c.config.zones {
+		for _, zone := range svc.config.zones {
 			for _, resource := range []string{"network", "router"} {
 				out = append(out, map[string]any{"name": zone, "resource": resource, "state": "available"})
 			}
@@ -113,9 +123,9 @@ func (c *Cloud) registerNeutronInfo(e endpoint) {
 }
 
 // checkZones answers for availability zone hints that name no zone.
-func (c *Cloud) checkZones(hints []string) error {
+func (svc *neutronService) checkZones(hints []string) error {
 	for _, hint := range hints {
-		if !slices.Contains(c.config.zones, hint) {
+		if !slices.Contains(svc.config.zones, hint) {
 			return core.NotFound("AvailabilityZoneNotFound", "AvailabilityZone %s could not be found.", hint)
 		}
 	}

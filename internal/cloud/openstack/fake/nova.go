@@ -19,48 +19,62 @@ const (
 	anyMicroversion  = "Openstack-Api-Version"
 )
 
-type novaState struct {
+// novaService is Nova of the fake cloud. Its methods run while the lock of the cloud is held.
+type novaService struct {
+	*shared
+
+	neutron *neutronService
+	glance  *glanceService
+	cinder  *cinderService
+
 	keyPairs *core.Table[KeyPair]
 	flavors  *core.Table[Flavor]
 	servers  *core.Table[Server]
 	groups   *core.Table[ServerGroup]
 }
 
+// newNova serves the API of Nova on the cloud.
+func newNova(cloud *shared, neutron *neutronService, glance *glanceService, cinder *cinderService) *novaService {
+	svc := &novaService{shared: cloud, neutron: neutron, glance: glance, cinder: cinder}
+	svc.registerNova()
+	return svc
+}
+
 // novaCall is a handler that knows the microversion of its call, as 100*major+minor: 264 for 2.64.
 type novaCall func(q *request, micro int) (reply, error)
 
-func (c *Cloud) registerNova() {
-	c.nova.keyPairs = core.NewTable(func(k *KeyPair) string { return keyPairKey(k.UserID, k.Name) })
-	c.nova.flavors = core.NewTable(func(f *Flavor) string { return f.ID })
-	c.nova.servers = core.NewTable(func(s *Server) string { return s.ID })
-	c.nova.groups = core.NewTable(func(g *ServerGroup) string { return g.ID })
+func (svc *novaService) registerNova() {
+	svc.keyPairs = core.NewTable(func(k *KeyPair) string { return keyPairKey(k.UserID, k.Name) })
+	svc.flavors = core.NewTable(func(f *Flavor) string { return f.ID })
+	svc.servers = core.NewTable(func(s *Server) string { return s.ID })
+	svc.groups = core.NewTable(func(g *ServerGroup) string { return g.ID })
 	e := endpoint{service: wire.Nova, prefix: novaPrefix}
-	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", micro: true, most: fmt.Sprintf("2.%d", c.config.novaMicro), least: "2.1"}
+	version := apiVersion{id: "v2.1", status: "CURRENT", path: "v2.1/", micro: true, most: fmt.Sprintf("2.%d", svc.config.novaMicro), least: "2.1"}
 	legacy := apiVersion{id: "v2.0", status: "SUPPORTED", path: "v2/", micro: true}
-	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, legacy, version))
+	svc.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, novaPrefix, legacy, version))
 	one := func(q *request) (reply, error) {
 		documented := version
 		documented.documented = "http://docs.openstack.org/"
 		return ok(map[string]any{"version": documented.view(q.base() + novaPrefix)})
 	}
-	c.routeWithoutToken(e, "GET /v2.1", one)
-	c.routeWithoutToken(e, "GET /v2.1/{$}", one)
-	c.registerKeyPairs(e)
-	c.registerFlavors(e)
-	c.registerNovaImages(e)
-	c.registerServerGroups(e)
-	c.registerServers(e)
-	c.registerServerParts(e)
-	c.registerAttachments(e)
-	c.registerLimits(e)
-	c.registerFallback(e)
+	svc.routeWithoutToken(e, "GET /v2.1", one)
+	svc.routeWithoutToken(e, "GET /v2.1/{$}", one)
+	svc.registerKeyPairs(e)
+	svc.registerFlavors(e)
+	svc.registerNovaImages(e)
+	svc.registerServerGroups(e)
+	svc.registerServers(e)
+	svc.registerServerParts(e)
+	svc.registerAttachments(e)
+	svc.registerLimits(e)
+	svc.registerFallback(e)
 }
 
 // novaRoute registers a call of Nova below its version.
-func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
+func (svc *novaService) novaRoute(e endpoint, pattern string, h novaCall) {
 	method, path, _ := strings.Cut(pattern, " ")
-	c.route(e, method+" /v2.1"+path, func(q *request) (reply, error) {
-		micro, err := c.microversion(q)
+	svc.route(e, method+" /v2.1"+path, func(q *request) (reply, error) {
+		micro, err := svc.microversion(q)
 		if err != nil {
 			return reply{}, err
 		}
@@ -78,7 +92,7 @@ func (c *Cloud) novaRoute(e endpoint, pattern string, h novaCall) {
 }
 
 // microversion reads the version that a call asks for; without one it is the oldest.
-func (c *Cloud) microversion(q *request) (int, *wire.Error) {
+func (svc *novaService) microversion(q *request) (int, *wire.Error) {
 	asked := q.http.Header.Get(novaMicroversion)
 	if service, version, found := strings.Cut(q.http.Header.Get(anyMicroversion), " "); found && service == "compute" {
 		asked = version
@@ -87,15 +101,15 @@ func (c *Cloud) microversion(q *request) (int, *wire.Error) {
 	case "":
 		return 201, nil
 	case "latest":
-		return 200 + c.config.novaMicro, nil
+		return 200 + svc.config.novaMicro, nil
 	}
 	parts := regexp.MustCompile(`^([1-9]\d*)\.([1-9]\d*|0)$`).FindStringSubmatch(asked)
 	if parts == nil {
 		return 0, core.BadRequest("", "API Version String %s is of invalid format. Must be of format MajorNum.MinorNum.", asked)
 	}
 	low, err := strconv.Atoi(parts[2])
-	if err != nil || parts[1] != "2" || low < 1 || low > c.config.novaMicro {
-		return 0, core.Fail(http.StatusNotAcceptable, "computeFault", "Version %s is not supported by the API. Minimum is 2.1 and maximum is 2.%d.", asked, c.config.novaMicro)
+	if err != nil || parts[1] != "2" || low < 1 || low > svc.config.novaMicro {
+		return 0, core.Fail(http.StatusNotAcceptable, "computeFault", "Version %s is not supported by the API. Minimum is 2.1 and maximum is 2.%d.", asked, svc.config.novaMicro)
 	}
 	return 200 + low, nil
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // registerNovaImages serves Nova's own list of images, which it had until microversion 2.36. It asks Glance.
-func (c *Cloud) registerNovaImages(e endpoint) {
+func (svc *novaService) registerNovaImages(e endpoint) {
 	route := func(pattern string, h novaCall) {
-		c.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
+		svc.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
 			if micro >= 236 {
 				return reply{}, core.Fail(http.StatusNotFound, "itemNotFound", "The resource could not be found.")
 			}
@@ -19,14 +19,14 @@ func (c *Cloud) registerNovaImages(e endpoint) {
 		})
 	}
 	route("GET /images", func(q *request, _ int) (reply, error) {
-		return c.listNovaImages(q, func(i *Image) any { return novaBrief(i, q) })
+		return svc.listNovaImages(q, func(i *Image) any { return novaBrief(i, q) })
 	})
 	route("GET /images/detail", func(q *request, _ int) (reply, error) {
-		return c.listNovaImages(q, func(i *Image) any { return novaView(i, q) })
+		return svc.listNovaImages(q, func(i *Image) any { return novaView(i, q) })
 	})
 	route("GET /images/{id}", func(q *request, _ int) (reply, error) {
-		i := c.glance.images.Get(q.path("id"))
-		if i == nil || !c.readableImage(q, i) {
+		i := svc.glance.images.Get(q.path("id"))
+		if i == nil || !svc.glance.readableImage(q, i) {
 			return reply{}, core.NotFound("", "Image not found.")
 		}
 		return ok(map[string]any{"image": novaView(i, q)})
@@ -34,22 +34,22 @@ func (c *Cloud) registerNovaImages(e endpoint) {
 }
 
 // listNovaImages filters by name and status.
-func (c *Cloud) listNovaImages(q *request, view func(*Image) any) (reply, error) {
-	rows := c.glance.images.Where(func(i *Image) bool {
-		return c.readableImage(q, i) &&
+func (svc *novaService) listNovaImages(q *request, view func(*Image) any) (reply, error) {
+	rows := svc.glance.images.Where(func(i *Image) bool {
+		return svc.glance.readableImage(q, i) &&
 			(!q.values.Has("name") || strings.EqualFold(q.values.Get("name"), i.Name)) &&
 			(!q.values.Has("status") || strings.EqualFold(q.values.Get("status"), i.Status))
 	})
-	if err := c.sortImages(rows, nil); err != nil {
+	if err := svc.glance.sortImages(rows, nil); err != nil {
 		return reply{}, err
 	}
 	if strings.Trim(q.values.Get("limit"), "0123456789") != "" {
 		return reply{}, core.BadRequest("", "Invalid input received: limit must be an integer")
 	}
-	if marker := q.values.Get("marker"); marker != "" && c.glance.images.Get(marker) == nil {
+	if marker := q.values.Get("marker"); marker != "" && svc.glance.images.Get(marker) == nil {
 		return reply{}, core.BadRequest("", "HTTP 400 Bad Request: No image found with ID %s", marker)
 	}
-	part, err := novaPage(q, rows, c.glance.images.ID)
+	part, err := novaPage(q, rows, svc.glance.images.ID)
 	if err != nil {
 		return reply{}, err
 	}

@@ -70,7 +70,12 @@ type LoadBalancer struct {
 	UpdatedAt          core.Null `json:"updated_at"`
 }
 
-type octaviaState struct {
+// octaviaService is Octavia of the fake cloud. Its methods run while the lock of the cloud is held.
+type octaviaService struct {
+	*shared
+
+	neutron *neutronService
+
 	balancers *core.Table[LoadBalancer]
 	parts     *core.Table[balancerPart]
 	kinds     []*partKind
@@ -78,27 +83,34 @@ type octaviaState struct {
 	filters   filters
 }
 
-func (c *Cloud) registerOctavia() {
-	c.octavia.balancers = core.NewTable(func(b *LoadBalancer) string { return b.ID })
-	c.octavia.parts = core.NewTable(func(p *balancerPart) string { return p.id })
-	c.octavia.kinds, c.octavia.body = partKinds(), balancerBody()
-	c.octavia.filters = newFilters[LoadBalancer](nil)
+// newOctavia serves the API of Octavia on the cloud.
+func newOctavia(cloud *shared, neutron *neutronService) *octaviaService {
+	svc := &octaviaService{shared: cloud, neutron: neutron}
+	svc.registerOctavia()
+	return svc
+}
+
+func (svc *octaviaService) registerOctavia() {
+	svc.balancers = core.NewTable(func(b *LoadBalancer) string { return b.ID })
+	svc.parts = core.NewTable(func(p *balancerPart) string { return p.id })
+	svc.kinds, svc.body = partKinds(), balancerBody()
+	svc.filters = newFilters[LoadBalancer](nil)
 	for _, unfiltered := range []string{"tenant_id", "listeners", "pools", "additional_vips"} {
-		delete(c.octavia.filters.fields, unfiltered)
+		delete(svc.filters.fields, unfiltered)
 	}
 	e := endpoint{service: wire.Octavia, prefix: octaviaPrefix}
-	c.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix, octaviaVersions()...))
+	svc.routeWithoutToken(e, "GET /{$}", versionDocument(http.StatusOK, octaviaPrefix, octaviaVersions()...))
 	for _, version := range []string{"/v2.0", "/v2"} {
 		base := version + "/lbaas/loadbalancers"
-		c.route(e, "GET "+base, c.listBalancers)
-		c.route(e, "POST "+base, c.createBalancer)
-		c.route(e, "GET "+base+"/{id}", c.showBalancer)
-		c.route(e, "PUT "+base+"/{id}", c.updateBalancer)
-		c.route(e, "DELETE "+base+"/{id}", c.deleteBalancer)
-		c.route(e, "GET "+base+"/{id}/status", c.showStatuses)
-		c.registerBalancerParts(e, version+"/lbaas")
+		svc.route(e, "GET "+base, svc.listBalancers)
+		svc.route(e, "POST "+base, svc.createBalancer)
+		svc.route(e, "GET "+base+"/{id}", svc.showBalancer)
+		svc.route(e, "PUT "+base+"/{id}", svc.updateBalancer)
+		svc.route(e, "DELETE "+base+"/{id}", svc.deleteBalancer)
+		svc.route(e, "GET "+base+"/{id}/status", svc.showStatuses)
+		svc.registerBalancerParts(e, version+"/lbaas")
 	}
-	c.registerFallback(e)
+	svc.registerFallback(e)
 }
 
 func octaviaVersions() []apiVersion {
@@ -121,8 +133,8 @@ func checkBalancerRole(q *request, projectID string) error {
 }
 
 // findBalancer returns a load balancer. Those of other projects are refused, not denied.
-func (c *Cloud) findBalancer(q *request, id string) (*LoadBalancer, error) {
-	b := c.octavia.balancers.Get(id)
+func (svc *octaviaService) findBalancer(q *request, id string) (*LoadBalancer, error) {
+	b := svc.balancers.Get(id)
 	if b == nil {
 		return nil, core.NotFound("", "Load Balancer %s not found.", id)
 	}
@@ -137,12 +149,12 @@ func checkChangeable(b *LoadBalancer, deleting bool) error {
 	return core.Conflict("", "Invalid state %s of loadbalancer resource %s", b.ProvisioningStatus, b.ID)
 }
 
-func (c *Cloud) showBalancer(q *request) (reply, error) {
-	b, err := c.findBalancer(q, q.path("id"))
+func (svc *octaviaService) showBalancer(q *request) (reply, error) {
+	b, err := svc.findBalancer(q, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
-	c.countPoll(b.ID)
+	svc.countPoll(b.ID)
 	var view any = *b
 	if fields := q.values["fields"]; len(fields) > 0 {
 		cut, err := onlyFields([]LoadBalancer{*b}, fields)
@@ -171,11 +183,11 @@ func invalidFilter() *wire.Error {
 	return core.BadRequest("", "One or more arguments are either duplicate or invalid")
 }
 
-func (c *Cloud) listBalancers(q *request) (reply, error) {
+func (svc *octaviaService) listBalancers(q *request) (reply, error) {
 	if err := checkBalancerRole(q, listedProject(q)); err != nil {
 		return reply{}, err
 	}
-	filters := c.octavia.filters
+	filters := svc.filters
 	if unknown := core.Without(filters.unknown(q.values), func(key string) bool { return key == "sort" }); len(unknown) > 0 {
 		return reply{}, invalidFilter()
 	}
@@ -184,26 +196,26 @@ func (c *Cloud) listBalancers(q *request) (reply, error) {
 			return reply{}, core.BadRequest("", "Supplied sort key '%s' is not valid.", key)
 		}
 	}
-	rows := c.octavia.balancers.Where(func(b *LoadBalancer) bool {
+	rows := svc.balancers.Where(func(b *LoadBalancer) bool {
 		return lists(q, b.ProjectID) && matchTags(b.Tags, q.values) && filters.match(reflect.ValueOf(b).Elem(), q.values)
 	})
 	sortRows(filters, rows, q.values)
-	part, err := octaviaPage(c, q, rows, c.octavia.balancers.ID)
+	part, err := octaviaPage(svc, q, rows, svc.balancers.ID)
 	if err != nil {
 		return reply{}, err
 	}
 	for _, b := range part.rows {
-		c.countPoll(b.ID)
+		svc.countPoll(b.ID)
 	}
 	return listReply("loadbalancers", core.Copies(part.rows), part.links, q)
 }
 
-func (c *Cloud) updateBalancer(q *request) (reply, error) {
-	attrs, invalid := c.octavia.body.read(q.body, true)
+func (svc *octaviaService) updateBalancer(q *request) (reply, error) {
+	attrs, invalid := svc.body.read(q.body, true)
 	if invalid != nil {
 		return reply{}, invalid
 	}
-	b, err := c.findBalancer(q, q.path("id"))
+	b, err := svc.findBalancer(q, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -225,9 +237,9 @@ func (c *Cloud) updateBalancer(q *request) (reply, error) {
 	if in.Tags.Set {
 		b.Tags = append([]string{}, in.Tags.Value...)
 	}
-	b.UpdatedAt, b.ProvisioningStatus = core.Null(octaviaTime(c.now())), lbPendingUpdate
+	b.UpdatedAt, b.ProvisioningStatus = core.Null(octaviaTime(svc.now())), lbPendingUpdate
 	view := *b
-	c.changeBalancer(b)
+	svc.changeBalancer(b)
 	return ok(map[string]any{"loadbalancer": view})
 }
 
@@ -240,8 +252,8 @@ func decodeInto(from, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-func (c *Cloud) deleteBalancer(q *request) (reply, error) {
-	b, err := c.findBalancer(q, q.path("id"))
+func (svc *octaviaService) deleteBalancer(q *request) (reply, error) {
+	b, err := svc.findBalancer(q, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -252,23 +264,23 @@ func (c *Cloud) deleteBalancer(q *request) (reply, error) {
 		return reply{}, err
 	}
 	b.ProvisioningStatus = lbPendingDelete
-	c.beginTransition(LoadBalancerDelete, b.ID, func(failed bool) {
+	svc.beginTransition(LoadBalancerDelete, b.ID, func(failed bool) {
 		if failed {
-			c.finishBalancerTransition(b, true)
+			svc.finishBalancerTransition(b, true)
 			return
 		}
-		c.dropBalancer(b)
+		svc.dropBalancer(b)
 	})
 	return noContent()
 }
 
 // dropBalancer removes a load balancer with its parts, and the port that Octavia made for it.
-func (c *Cloud) dropBalancer(b *LoadBalancer) {
-	for _, p := range c.partsOf(b) {
-		c.octavia.parts.Remove(p.id)
+func (svc *octaviaService) dropBalancer(b *LoadBalancer) {
+	for _, p := range svc.partsOf(b) {
+		svc.parts.Remove(p.id)
 	}
-	if p := c.neutron.ports.Get(b.VIPPortID); p != nil && p.DeviceOwner == ownerOctavia {
-		c.dropPort(p)
+	if p := svc.neutron.ports.Get(b.VIPPortID); p != nil && p.DeviceOwner == ownerOctavia {
+		svc.neutron.dropPort(p)
 	}
-	c.octavia.balancers.Remove(b.ID)
+	svc.balancers.Remove(b.ID)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-func (c *Cloud) newPart(kind string, b *LoadBalancer, parentID string, attrs map[string]any) *balancerPart {
-	k := c.octavia.kinds[slices.IndexFunc(c.octavia.kinds, func(k *partKind) bool { return k.key == kind })]
+func (svc *octaviaService) newPart(kind string, b *LoadBalancer, parentID string, attrs map[string]any) *balancerPart {
+	k := svc.kinds[slices.IndexFunc(svc.kinds, func(k *partKind) bool { return k.key == kind })]
 	p := &balancerPart{
 		kind: k, id: core.NewUUID(), balancerID: b.ID, parentID: parentID, attrs: attrs,
-		provisioning: lbPendingCreate, operating: operatingOffline, created: octaviaTime(c.now()),
+		provisioning: lbPendingCreate, operating: operatingOffline, created: octaviaTime(svc.now()),
 	}
-	if kind == kindMember && len(c.childrenOf(parentID, kindHealthMonitor)) == 0 {
+	if kind == kindMember && len(svc.childrenOf(parentID, kindHealthMonitor)) == 0 {
 		p.operating = operatingUnmonitored
 	}
 	if kind == kindListener && p.text("default_pool_id") != "" {
@@ -26,8 +26,8 @@ func (c *Cloud) newPart(kind string, b *LoadBalancer, parentID string, attrs map
 
 // createPart checks in Octavia's order: the body, what it refers to, the quota, whether the load balancer is at rest, and what
 // is there already.
-func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
-	parent, missing := c.parentInPath(q, k)
+func (svc *octaviaService) createPart(q *request, k *partKind) (reply, error) {
+	parent, missing := svc.parentInPath(q, k)
 	if missing != nil {
 		return *missing, nil
 	}
@@ -35,7 +35,7 @@ func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
 	if invalid != nil {
 		return reply{}, invalid
 	}
-	b, parent, err := c.parentsOf(q, k, attrs, parent)
+	b, parent, err := svc.parentsOf(q, k, attrs, parent)
 	if err != nil {
 		return reply{}, err
 	}
@@ -43,34 +43,34 @@ func (c *Cloud) createPart(q *request, k *partKind) (reply, error) {
 	if parent != nil {
 		parentID = parent.id
 	}
-	p := c.newPart(k.key, b, parentID, attrs)
-	if err := c.checkPart(q, p); err != nil {
+	p := svc.newPart(k.key, b, parentID, attrs)
+	if err := svc.checkPart(q, p); err != nil {
 		return reply{}, err
 	}
 	mine := func(o *balancerPart) bool {
-		return o.kind.key == k.key && c.octavia.balancers.Get(o.balancerID).ProjectID == b.ProjectID
+		return o.kind.key == k.key && svc.balancers.Get(o.balancerID).ProjectID == b.ProjectID
 	}
-	if c.exceeds(b.ProjectID, k.quota, c.octavia.parts.Count(mine), 1) {
+	if svc.exceeds(b.ProjectID, k.quota, svc.parts.Count(mine), 1) {
 		return reply{}, core.Forbidden("", "Quota has been met for resources: %s", k.title)
 	}
-	if err := c.checkNotPending(b, p); err != nil {
+	if err := svc.checkNotPending(b, p); err != nil {
 		return reply{}, err
 	}
-	if err := c.checkDuplicate(p); err != nil {
+	if err := svc.checkDuplicate(p); err != nil {
 		return reply{}, err
 	}
-	c.addPart(b, p)
-	for _, o := range c.affected(p) {
+	svc.addPart(b, p)
+	for _, o := range svc.affected(p) {
 		o.provisioning = lbPendingUpdate
 	}
 	p.provisioning = lbPendingCreate
-	view := c.partView(p)
-	c.changeBalancer(b)
+	view := svc.partView(p)
+	svc.changeBalancer(b)
 	return created(map[string]any{k.key: view})
 }
 
 // parentsOf returns the load balancer of a new part, and the part in which it lies if there is one.
-func (c *Cloud) parentsOf(q *request, k *partKind, attrs map[string]any, parent *balancerPart) (*LoadBalancer, *balancerPart, error) {
+func (svc *octaviaService) parentsOf(q *request, k *partKind, attrs map[string]any, parent *balancerPart) (*LoadBalancer, *balancerPart, error) {
 	id := func(name string) string { text, _ := attrs[name].(string); return text }
 	balancerID := id("loadbalancer_id")
 	var within string // the kind in which it lies, named in the body
@@ -83,33 +83,33 @@ func (c *Cloud) parentsOf(q *request, k *partKind, attrs map[string]any, parent 
 		if balancerID == "" && id("listener_id") == "" {
 			return nil, nil, core.BadRequest("", "Validation failure: Must provide at least one of: loadbalancer_id, listener_id")
 		}
-		if listener := c.partOf(kindListener, id("listener_id")); balancerID == "" && listener != nil {
+		if listener := svc.partOf(kindListener, id("listener_id")); balancerID == "" && listener != nil {
 			balancerID = listener.balancerID
 		}
 	}
 	if within != "" {
-		if parent = c.partOf(within, id(within+"_id")); parent == nil {
+		if parent = svc.partOf(within, id(within+"_id")); parent == nil {
 			return nil, nil, core.NotFound("", "%s %s not found.", strings.ToUpper(within[:1])+within[1:], id(within+"_id"))
 		}
 	}
 	if parent != nil {
 		balancerID = parent.balancerID
 	}
-	b, err := c.findBalancer(q, balancerID)
+	b, err := svc.findBalancer(q, balancerID)
 	return b, parent, err
 }
 
 // checkPart checks what a new or changed part refers to.
-func (c *Cloud) checkPart(q *request, p *balancerPart) error {
+func (svc *octaviaService) checkPart(q *request, p *balancerPart) error {
 	switch p.kind.key {
 	case kindListener:
-		return c.poolExists(p.text("default_pool_id"))
+		return svc.poolExists(p.text("default_pool_id"))
 	case kindPool:
-		if listener := c.partOf(kindListener, p.text("listener_id")); listener != nil && listener.text("default_pool_id") != "" {
+		if listener := svc.partOf(kindListener, p.text("listener_id")); listener != nil && listener.text("default_pool_id") != "" {
 			return core.Conflict("", "This listener already has a default pool")
 		}
 	case kindMember:
-		if id := p.text("subnet_id"); id != "" && c.visibleSubnet(q.identity, id) == nil {
+		if id := p.text("subnet_id"); id != "" && svc.visibleSubnet(q.identity, id) == nil {
 			return core.BadRequest("", "Subnet %s not found.", id)
 		}
 	case kindHealthMonitor:
@@ -118,13 +118,13 @@ func (c *Cloud) checkPart(q *request, p *balancerPart) error {
 		if p.text("action") == "REDIRECT_TO_POOL" && p.text("redirect_pool_id") == "" {
 			return core.BadRequest("", "Invalid L7 Policy arguments: redirect_pool_id or redirect_pool must not be None")
 		}
-		return c.poolExists(p.text("redirect_pool_id"))
+		return svc.poolExists(p.text("redirect_pool_id"))
 	}
 	return nil
 }
 
-func (c *Cloud) poolExists(id string) error {
-	if id != "" && c.partOf(kindPool, id) == nil {
+func (svc *octaviaService) poolExists(id string) error {
+	if id != "" && svc.partOf(kindPool, id) == nil {
 		return core.NotFound("", "Pool %s not found.", id)
 	}
 	return nil
@@ -145,8 +145,8 @@ func checkMonitor(p *balancerPart) error {
 }
 
 // checkNotPending refuses a change while one is under way.
-func (c *Cloud) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Error {
-	parent := c.octavia.parts.Get(p.parentID)
+func (svc *octaviaService) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Error {
+	parent := svc.parts.Get(p.parentID)
 	if parent != nil && parent.kind.key != kindListener && parent.provisioning != lbActive {
 		return core.Conflict("", "%s %s is immutable and cannot be updated.", pathTitle(parent.kind.key), parent.id)
 	}
@@ -157,11 +157,11 @@ func (c *Cloud) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Error {
 }
 
 // checkDuplicate refuses a second part where there can only be one.
-func (c *Cloud) checkDuplicate(p *balancerPart) error {
+func (svc *octaviaService) checkDuplicate(p *balancerPart) error {
 	same := func(o *balancerPart, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return o.attrs[name] != p.attrs[name] })
 	}
-	for _, o := range c.octavia.parts.Rows {
+	for _, o := range svc.parts.Rows {
 		if o.kind.key != p.kind.key || o.balancerID != p.balancerID || o.parentID != p.parentID {
 			continue
 		}
@@ -186,17 +186,17 @@ func transportOf(p *balancerPart) string {
 	return "TCP"
 }
 
-func (c *Cloud) addPart(b *LoadBalancer, p *balancerPart) {
+func (svc *octaviaService) addPart(b *LoadBalancer, p *balancerPart) {
 	if p.kind.key == kindPolicy && p.attrs["position"] == nil {
-		p.set("position", len(c.childrenOf(p.parentID, kindPolicy))+1)
+		p.set("position", len(svc.childrenOf(p.parentID, kindPolicy))+1)
 	}
-	c.octavia.parts.Add(p)
+	svc.parts.Add(p)
 	switch p.kind.key {
 	case kindListener:
 		b.Listeners = core.With(b.Listeners, Ref{ID: p.id})
 	case kindPool:
 		b.Pools = core.With(b.Pools, Ref{ID: p.id})
-		if listener := c.partOf(kindListener, p.text("listener_id")); listener != nil {
+		if listener := svc.partOf(kindListener, p.text("listener_id")); listener != nil {
 			listener.set("default_pool_id", p.id)
 		}
 		p.set("listener_id", nil)
@@ -204,79 +204,79 @@ func (c *Cloud) addPart(b *LoadBalancer, p *balancerPart) {
 }
 
 // affected are the parts that are busy while one changes: itself, what it lies in, and the listeners that lead to it.
-func (c *Cloud) affected(p *balancerPart) []*balancerPart {
+func (svc *octaviaService) affected(p *balancerPart) []*balancerPart {
 	out := []*balancerPart{p}
 	if p.kind.key == kindPool {
-		out = append(out, c.listenersOf(p)...)
+		out = append(out, svc.listenersOf(p)...)
 	}
-	if parent := c.octavia.parts.Get(p.parentID); parent != nil {
-		out = append(out, c.affected(parent)...)
+	if parent := svc.parts.Get(p.parentID); parent != nil {
+		out = append(out, svc.affected(parent)...)
 	}
 	return out
 }
 
-func (c *Cloud) updatePart(q *request, k *partKind) (reply, error) {
-	if _, missing := c.parentInPath(q, k); missing != nil {
+func (svc *octaviaService) updatePart(q *request, k *partKind) (reply, error) {
+	if _, missing := svc.parentInPath(q, k); missing != nil {
 		return *missing, nil
 	}
 	attrs, invalid := k.read(q.body, true)
 	if invalid != nil {
 		return reply{}, invalid
 	}
-	p, b, err := c.findPart(q, k, q.path("id"))
+	p, b, err := svc.findPart(q, k, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
 	changed := *p
 	changed.attrs = maps.Clone(p.attrs)
 	maps.Copy(changed.attrs, attrs)
-	if err := c.checkPart(q, &changed); err != nil {
+	if err := svc.checkPart(q, &changed); err != nil {
 		return reply{}, err
 	}
-	if err := c.checkNotPending(b, p); err != nil {
+	if err := svc.checkNotPending(b, p); err != nil {
 		return reply{}, err
 	}
-	p.attrs, p.updated = changed.attrs, octaviaTime(c.now())
-	for _, o := range c.affected(p) {
+	p.attrs, p.updated = changed.attrs, octaviaTime(svc.now())
+	for _, o := range svc.affected(p) {
 		o.provisioning = lbPendingUpdate
 	}
-	view := c.partView(p)
-	c.changeBalancer(b)
+	view := svc.partView(p)
+	svc.changeBalancer(b)
 	return ok(map[string]any{k.key: view})
 }
 
-func (c *Cloud) deletePart(q *request, k *partKind) (reply, error) {
-	if _, missing := c.parentInPath(q, k); missing != nil {
+func (svc *octaviaService) deletePart(q *request, k *partKind) (reply, error) {
+	if _, missing := svc.parentInPath(q, k); missing != nil {
 		return *missing, nil
 	}
-	p, b, err := c.findPart(q, k, q.path("id"))
+	p, b, err := svc.findPart(q, k, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
 	redirectsToPool := func(o *balancerPart) bool { return o.kind.key == kindPolicy && o.text("redirect_pool_id") == p.id }
-	if policy := c.octavia.parts.First(redirectsToPool); policy != nil {
+	if policy := svc.parts.First(redirectsToPool); policy != nil {
 		return reply{}, core.Conflict("", "Pool %s is in use by L7 policy %s", p.id, policy.id)
 	}
-	if err := c.checkNotPending(b, p); err != nil {
+	if err := svc.checkNotPending(b, p); err != nil {
 		return reply{}, err
 	}
-	for _, o := range c.affected(p) {
+	for _, o := range svc.affected(p) {
 		o.provisioning = lbPendingUpdate
 	}
 	p.provisioning = lbPendingDelete
-	c.changeBalancer(b)
+	svc.changeBalancer(b)
 	return noContent()
 }
 
 // dropPart removes a part with what lies in it.
-func (c *Cloud) dropPart(b *LoadBalancer, p *balancerPart) {
-	for _, inside := range c.octavia.parts.Where(func(o *balancerPart) bool { return o.parentID == p.id }) {
-		c.dropPart(b, inside)
+func (svc *octaviaService) dropPart(b *LoadBalancer, p *balancerPart) {
+	for _, inside := range svc.parts.Where(func(o *balancerPart) bool { return o.parentID == p.id }) {
+		svc.dropPart(b, inside)
 	}
-	for _, listener := range c.listenersOf(p) {
+	for _, listener := range svc.listenersOf(p) {
 		listener.set("default_pool_id", nil)
 	}
 	gone := func(r Ref) bool { return r.ID == p.id }
 	b.Listeners, b.Pools = core.Without(b.Listeners, gone), core.Without(b.Pools, gone)
-	c.octavia.parts.Remove(p.id)
+	svc.parts.Remove(p.id)
 }

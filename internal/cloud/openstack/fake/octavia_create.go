@@ -44,8 +44,8 @@ func validationFailure(format string, args ...any) *wire.Error {
 	return core.BadRequest("", "Validation failure: "+format, args...)
 }
 
-func (c *Cloud) createBalancer(q *request) (reply, error) {
-	attrs, invalid := c.octavia.body.read(q.body, false)
+func (svc *octaviaService) createBalancer(q *request) (reply, error) {
+	attrs, invalid := svc.body.read(q.body, false)
 	if invalid != nil {
 		return reply{}, invalid
 	}
@@ -57,11 +57,11 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 	if err := checkBalancerRole(q, projectID); err != nil {
 		return reply{}, err
 	}
-	network, err := c.chooseVIP(q, &in)
+	network, err := svc.chooseVIP(q, &in)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.checkSupported(&in, projectID); err != nil {
+	if err := svc.checkSupported(&in, projectID); err != nil {
 		return reply{}, err
 	}
 	b := &LoadBalancer{
@@ -69,32 +69,32 @@ func (c *Cloud) createBalancer(q *request) (reply, error) {
 		ProvisioningStatus: lbPendingCreate, OperatingStatus: operatingOffline, AdminStateUp: in.AdminStateUp.Or(true),
 		VIPPortID: in.VIPPortID, VIPSubnetID: in.VIPSubnetID, VIPNetworkID: network.ID, VIPAddress: in.VIPAddress,
 		AdditionalVIPs: []VIP{}, Provider: in.Provider, Tags: append([]string{}, in.Tags...),
-		Listeners: []Ref{}, Pools: []Ref{}, CreatedAt: octaviaTime(c.now()),
+		Listeners: []Ref{}, Pools: []Ref{}, CreatedAt: octaviaTime(svc.now()),
 	}
 	if b.Provider == "" {
 		b.Provider = "amphora"
 	}
-	parts, err := c.newTree(b, &in)
+	parts, err := svc.newTree(b, &in)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.createVIPPort(b, &in, network); err != nil {
+	if err := svc.createVIPPort(b, &in, network); err != nil {
 		return reply{}, err
 	}
-	c.octavia.balancers.Add(b)
+	svc.balancers.Add(b)
 	for _, p := range parts {
-		c.addPart(b, p)
+		svc.addPart(b, p)
 	}
-	view, err := c.fullView(b)
+	view, err := svc.fullView(b)
 	if err != nil {
 		return reply{}, err
 	}
-	c.beginTransition(LoadBalancerCreate, b.ID, func(failed bool) { c.finishBalancerTransition(b, failed) })
+	svc.beginTransition(LoadBalancerCreate, b.ID, func(failed bool) { svc.finishBalancerTransition(b, failed) })
 	return created(map[string]any{"loadbalancer": view})
 }
 
 // checkSupported checks what a cloud offers or not. This one has neither flavors nor zones.
-func (c *Cloud) checkSupported(in *balancerInput, projectID string) error {
+func (svc *octaviaService) checkSupported(in *balancerInput, projectID string) error {
 	mine := func(b *LoadBalancer) bool { return b.ProjectID == projectID }
 	switch {
 	case in.FlavorID != "":
@@ -103,7 +103,7 @@ func (c *Cloud) checkSupported(in *balancerInput, projectID string) error {
 		return validationFailure("Invalid availability zone.")
 	case in.Provider != "" && !slices.Contains([]string{"amphora", "octavia", "ovn"}, in.Provider):
 		return core.BadRequest("", "Provider '%s' is not enabled.", in.Provider)
-	case c.exceeds(projectID, "load_balancer", c.octavia.balancers.Count(mine), 1):
+	case svc.exceeds(projectID, "load_balancer", svc.balancers.Count(mine), 1):
 		return core.Forbidden("", "Quota has been met for resources: Load Balancer")
 	default:
 		return nil
@@ -111,20 +111,20 @@ func (c *Cloud) checkSupported(in *balancerInput, projectID string) error {
 }
 
 // chooseVIP finds out in which network and subnet the address of a load balancer is to lie.
-func (c *Cloud) chooseVIP(q *request, in *balancerInput) (*Network, error) {
+func (svc *octaviaService) chooseVIP(q *request, in *balancerInput) (*Network, error) {
 	var network *Network
 	var err error
 	switch {
 	case in.VIPPortID != "":
-		network, err = c.chooseVIPOnPort(q, in)
+		network, err = svc.chooseVIPOnPort(q, in)
 	case in.VIPNetworkID != "":
-		network, err = c.chooseVIPInNetwork(q, in)
+		network, err = svc.chooseVIPInNetwork(q, in)
 	case in.VIPSubnetID != "":
-		s := c.visibleSubnet(q.identity, in.VIPSubnetID)
+		s := svc.visibleSubnet(q.identity, in.VIPSubnetID)
 		if s == nil {
 			return nil, core.BadRequest("", "Subnet %s not found.", in.VIPSubnetID)
 		}
-		network = c.neutron.networks.Get(s.NetworkID)
+		network = svc.neutron.networks.Get(s.NetworkID)
 	default:
 		return nil, validationFailure("VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.")
 	}
@@ -144,19 +144,19 @@ func (c *Cloud) chooseVIP(q *request, in *balancerInput) (*Network, error) {
 	return network, nil
 }
 
-func (c *Cloud) visibleSubnet(caller *identity, id string) *Subnet {
-	s := c.neutron.subnets.Get(id)
+func (svc *octaviaService) visibleSubnet(caller *identity, id string) *Subnet {
+	s := svc.neutron.subnets.Get(id)
 	if s == nil {
 		return nil
 	}
-	if _, err := c.readableNetwork(caller, s.NetworkID); err != nil {
+	if _, err := svc.neutron.readableNetwork(caller, s.NetworkID); err != nil {
 		return nil
 	}
 	return s
 }
 
-func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error) {
-	p := c.neutron.ports.Get(in.VIPPortID)
+func (svc *octaviaService) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error) {
+	p := svc.neutron.ports.Get(in.VIPPortID)
 	if p == nil || !q.owns(p.ProjectID) {
 		return nil, core.BadRequest("", "Port %s not found.", in.VIPPortID)
 	}
@@ -173,7 +173,7 @@ func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error)
 	switch {
 	case at >= 0:
 		in.VIPSubnetID, in.VIPAddress = p.FixedIPs[at].SubnetID, p.FixedIPs[at].IPAddress
-		return c.neutron.networks.Get(p.NetworkID), nil
+		return svc.neutron.networks.Get(p.NetworkID), nil
 	case in.VIPSubnetID != "":
 		return nil, validationFailure("No VIP address found on the specified VIP port within the specified subnet.")
 	case in.VIPAddress != "":
@@ -183,8 +183,8 @@ func (c *Cloud) chooseVIPOnPort(q *request, in *balancerInput) (*Network, error)
 	}
 }
 
-func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, error) {
-	n, err := c.readableNetwork(q.identity, in.VIPNetworkID)
+func (svc *octaviaService) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, error) {
+	n, err := svc.neutron.readableNetwork(q.identity, in.VIPNetworkID)
 	if err != nil {
 		return nil, core.BadRequest("", "Network %s not found.", in.VIPNetworkID)
 	}
@@ -196,7 +196,7 @@ func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, err
 	}
 	if in.VIPAddress != "" {
 		for _, id := range n.Subnets {
-			if prefixOf(c.neutron.subnets.Get(id)).Contains(addrOf(in.VIPAddress)) {
+			if prefixOf(svc.neutron.subnets.Get(id)).Contains(addrOf(in.VIPAddress)) {
 				in.VIPSubnetID = id
 				return n, nil
 			}
@@ -207,8 +207,8 @@ func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, err
 		return nil, validationFailure("Supplied network does not contain a subnet.")
 	}
 	for _, id := range n.Subnets {
-		s := c.neutron.subnets.Get(id)
-		if c.hasFreeAddresses(s, minFreeAddresses) && (in.VIPSubnetID == "" || s.IPVersion == 4) {
+		s := svc.neutron.subnets.Get(id)
+		if svc.hasFreeAddresses(s, minFreeAddresses) && (in.VIPSubnetID == "" || s.IPVersion == 4) {
 			in.VIPSubnetID = id
 			if s.IPVersion == 4 {
 				break
@@ -225,14 +225,14 @@ func (c *Cloud) chooseVIPInNetwork(q *request, in *balancerInput) (*Network, err
 const minFreeAddresses = 2
 
 // hasFreeAddresses reports whether a subnet has some free addresses.
-func (c *Cloud) hasFreeAddresses(s *Subnet, wanted int) bool {
-	if c.neutron.full[s.ID] {
+func (svc *octaviaService) hasFreeAddresses(s *Subnet, wanted int) bool {
+	if svc.neutron.full[s.ID] {
 		return false
 	}
 	for _, pool := range s.AllocationPools {
 		end := addrOf(pool.End)
 		for addr := addrOf(pool.Start); addr.Compare(end) <= 0; addr = addr.Next() {
-			if _, taken := c.neutron.used[s.ID][addr]; !taken {
+			if _, taken := svc.neutron.used[s.ID][addr]; !taken {
 				wanted--
 			}
 			if wanted == 0 {
@@ -244,20 +244,20 @@ func (c *Cloud) hasFreeAddresses(s *Subnet, wanted int) bool {
 }
 
 // createVIPPort makes the port that carries the addresses of a load balancer, unless the caller gave one.
-func (c *Cloud) createVIPPort(b *LoadBalancer, in *balancerInput, n *Network) error {
+func (svc *octaviaService) createVIPPort(b *LoadBalancer, in *balancerInput, n *Network) error {
 	if b.VIPPortID != "" {
 		return nil
 	}
-	p := c.newPort(b.ProjectID, n, ownerOctavia, "lb-"+b.ID)
+	p := svc.neutron.newPort(b.ProjectID, n, ownerOctavia, "lb-"+b.ID)
 	p.Name, p.AdminStateUp = "octavia-lb-"+b.ID, false
-	p.SecurityGroups = []string{c.ensureDefaultGroup(b.ProjectID).ID}
+	p.SecurityGroups = []string{svc.neutron.ensureDefaultGroup(b.ProjectID).ID}
 	wanted := append([]fixedIPInput{{SubnetID: in.VIPSubnetID, IPAddress: in.VIPAddress}}, in.AdditionalVIPs...)
-	ips, err := c.assign(n, p.ID, p.MACAddress, wanted)
+	ips, err := svc.neutron.assign(n, p.ID, p.MACAddress, wanted)
 	if err != nil {
 		return vipPortError(b, err)
 	}
 	p.FixedIPs = ips
-	c.neutron.ports.Add(p)
+	svc.neutron.ports.Add(p)
 	b.VIPPortID, b.VIPAddress, b.VIPSubnetID = p.ID, ips[0].IPAddress, ips[0].SubnetID
 	for _, ip := range ips[1:] {
 		b.AdditionalVIPs = append(b.AdditionalVIPs, VIP(ip))

@@ -13,9 +13,9 @@ import (
 
 // replaceMembers gives a pool the members in the body: those that it has by address and port are changed, the others made,
 // and whatever else the pool has is removed unless the caller says additive_only.
-func (c *Cloud) replaceMembers(q *request) (reply, error) {
-	k := c.octavia.kinds[slices.IndexFunc(c.octavia.kinds, func(k *partKind) bool { return k.key == kindMember })]
-	pool, missing := c.parentInPath(q, k)
+func (svc *octaviaService) replaceMembers(q *request) (reply, error) {
+	k := svc.kinds[slices.IndexFunc(svc.kinds, func(k *partKind) bool { return k.key == kindMember })]
+	pool, missing := svc.parentInPath(q, k)
 	if missing != nil {
 		return *missing, nil
 	}
@@ -23,14 +23,14 @@ func (c *Cloud) replaceMembers(q *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	b, err := c.findBalancer(q, pool.balancerID)
+	b, err := svc.findBalancer(q, pool.balancerID)
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.checkNotPending(b, &balancerPart{kind: k, parentID: pool.id}); err != nil {
+	if err := svc.checkNotPending(b, &balancerPart{kind: k, parentID: pool.id}); err != nil {
 		return reply{}, err
 	}
-	old := c.childrenOf(pool.id, kindMember)
+	old := svc.childrenOf(pool.id, kindMember)
 	if len(wanted)+len(old) == 0 {
 		return accepted(nil)
 	}
@@ -44,11 +44,11 @@ func (c *Cloud) replaceMembers(q *request) (reply, error) {
 			old[at].attrs, old[at].provisioning = changed, lbPendingUpdate
 			continue
 		}
-		p := c.newPart(kindMember, b, pool.id, attrs)
-		if err := c.checkPart(q, p); err != nil {
+		p := svc.newPart(kindMember, b, pool.id, attrs)
+		if err := svc.checkPart(q, p); err != nil {
 			return reply{}, err
 		}
-		c.addPart(b, p)
+		svc.addPart(b, p)
 	}
 	if !strings.EqualFold(q.values.Get("additive_only"), "true") {
 		for _, p := range old {
@@ -57,10 +57,10 @@ func (c *Cloud) replaceMembers(q *request) (reply, error) {
 			}
 		}
 	}
-	for _, o := range c.affected(pool) {
+	for _, o := range svc.affected(pool) {
 		o.provisioning = lbPendingUpdate
 	}
-	c.changeBalancer(b)
+	svc.changeBalancer(b)
 	return reply{status: http.StatusAccepted}, nil
 }
 

@@ -9,12 +9,12 @@ import (
 )
 
 // octaviaPage cuts a page. Unlike Neutron's it always has links, and from the second on one that leads back.
-func octaviaPage[T any](c *Cloud, q *request, rows []*T, id func(*T) string) (page[T], error) {
+func octaviaPage[T any](svc *octaviaService, q *request, rows []*T, id func(*T) string) (page[T], error) {
 	marker := q.values.Get("marker")
 	if marker != "" && !slices.ContainsFunc(rows, func(row *T) bool { return id(row) == marker }) {
 		return page[T]{}, core.BadRequest("", "Supplied pagination marker '%s' is not valid.", marker)
 	}
-	cut, err := paginate(rows, id, q, c.config.pageSize)
+	cut, err := paginate(rows, id, q, svc.config.pageSize)
 	if err != nil {
 		return page[T]{}, err
 	}

@@ -38,37 +38,37 @@ func (p *balancerPart) set(name string, value any) {
 	p.attrs = changed
 }
 
-func (c *Cloud) registerBalancerParts(e endpoint, base string) {
+func (svc *octaviaService) registerBalancerParts(e endpoint, base string) {
 	for _, k := range partKinds() {
-		c.route(e, "GET "+base+k.path, func(q *request) (reply, error) { return c.listParts(q, k) })
-		c.route(e, "POST "+base+k.path, func(q *request) (reply, error) { return c.createPart(q, k) })
-		c.route(e, "GET "+base+k.path+"/{id}", func(q *request) (reply, error) { return c.showPart(q, k) })
-		c.route(e, "PUT "+base+k.path+"/{id}", func(q *request) (reply, error) { return c.updatePart(q, k) })
-		c.route(e, "DELETE "+base+k.path+"/{id}", func(q *request) (reply, error) { return c.deletePart(q, k) })
+		svc.route(e, "GET "+base+k.path, func(q *request) (reply, error) { return svc.listParts(q, k) })
+		svc.route(e, "POST "+base+k.path, func(q *request) (reply, error) { return svc.createPart(q, k) })
+		svc.route(e, "GET "+base+k.path+"/{id}", func(q *request) (reply, error) { return svc.showPart(q, k) })
+		svc.route(e, "PUT "+base+k.path+"/{id}", func(q *request) (reply, error) { return svc.updatePart(q, k) })
+		svc.route(e, "DELETE "+base+k.path+"/{id}", func(q *request) (reply, error) { return svc.deletePart(q, k) })
 	}
-	c.route(e, "PUT "+base+"/pools/{parent}/members", c.replaceMembers)
+	svc.route(e, "PUT "+base+"/pools/{parent}/members", svc.replaceMembers)
 }
 
 // partOf returns a part of a kind, or nil.
-func (c *Cloud) partOf(kind, id string) *balancerPart {
-	if p := c.octavia.parts.Get(id); p != nil && p.kind.key == kind {
+func (svc *octaviaService) partOf(kind, id string) *balancerPart {
+	if p := svc.parts.Get(id); p != nil && p.kind.key == kind {
 		return p
 	}
 	return nil
 }
 
-func (c *Cloud) findPart(q *request, k *partKind, id string) (*balancerPart, *LoadBalancer, error) {
-	p := c.partOf(k.key, id)
+func (svc *octaviaService) findPart(q *request, k *partKind, id string) (*balancerPart, *LoadBalancer, error) {
+	p := svc.partOf(k.key, id)
 	if p == nil || q.path("parent") != "" && q.path("parent") != p.parentID {
 		return nil, nil, core.NotFound("", "%s %s not found.", k.title, id)
 	}
-	b, err := c.findBalancer(q, p.balancerID)
+	b, err := svc.findBalancer(q, p.balancerID)
 	return p, b, err
 }
 
 // parentInPath returns the part that the path of a request lies below, if there is one. When it does not exist, Octavia
 // has not yet got as far as to answer in its usual form.
-func (c *Cloud) parentInPath(q *request, k *partKind) (*balancerPart, *reply) {
+func (svc *octaviaService) parentInPath(q *request, k *partKind) (*balancerPart, *reply) {
 	id := q.path("parent")
 	if id == "" {
 		return nil, nil
@@ -77,7 +77,7 @@ func (c *Cloud) parentInPath(q *request, k *partKind) (*balancerPart, *reply) {
 	if k.key == kindRule {
 		kind = kindPolicy
 	}
-	parent := c.partOf(kind, id)
+	parent := svc.partOf(kind, id)
 	if parent == nil {
 		return nil, frameworkError(http.StatusNotFound, "Bad Request", fmt.Sprintf("%s %s not found.", pathTitle(kind), id))
 	}
@@ -89,12 +89,12 @@ func frameworkError(status int, title, description string) *reply {
 	return &reply{status: status, body: map[string]any{"code": status, "title": title, "description": description}}
 }
 
-func (c *Cloud) childrenOf(parentID, kind string) []*balancerPart {
-	return c.octavia.parts.Where(func(p *balancerPart) bool { return p.parentID == parentID && p.kind.key == kind })
+func (svc *octaviaService) childrenOf(parentID, kind string) []*balancerPart {
+	return svc.parts.Where(func(p *balancerPart) bool { return p.parentID == parentID && p.kind.key == kind })
 }
 
-func (c *Cloud) listenersOf(pool *balancerPart) []*balancerPart {
-	return c.octavia.parts.Where(func(p *balancerPart) bool {
+func (svc *octaviaService) listenersOf(pool *balancerPart) []*balancerPart {
+	return svc.parts.Where(func(p *balancerPart) bool {
 		return p.kind.key == kindListener && p.text("default_pool_id") == pool.id
 	})
 }
@@ -108,26 +108,26 @@ func refs(parts []*balancerPart) []Ref {
 }
 
 // partView is a part on the wire.
-func (c *Cloud) partView(p *balancerPart) map[string]any {
+func (svc *octaviaService) partView(p *balancerPart) map[string]any {
 	view := p.kind.shown(p.attrs)
-	projectID := c.octavia.balancers.Get(p.balancerID).ProjectID
+	projectID := svc.balancers.Get(p.balancerID).ProjectID
 	view["id"], view["project_id"], view["tenant_id"] = p.id, projectID, projectID
 	view["provisioning_status"], view["operating_status"] = p.provisioning, p.operating
 	view["created_at"], view["updated_at"] = p.created, core.Null(p.updated)
 	switch p.kind.key {
 	case kindListener:
-		view["loadbalancers"], view["l7policies"] = []Ref{{ID: p.balancerID}}, refs(c.childrenOf(p.id, kindPolicy))
+		view["loadbalancers"], view["l7policies"] = []Ref{{ID: p.balancerID}}, refs(svc.childrenOf(p.id, kindPolicy))
 	case kindPool:
-		view["loadbalancers"], view["listeners"] = []Ref{{ID: p.balancerID}}, refs(c.listenersOf(p))
-		view["members"] = refs(c.childrenOf(p.id, kindMember))
+		view["loadbalancers"], view["listeners"] = []Ref{{ID: p.balancerID}}, refs(svc.listenersOf(p))
+		view["members"] = refs(svc.childrenOf(p.id, kindMember))
 		view["session_persistence"] = persistence(p.attrs["session_persistence"])
-		for _, monitor := range c.childrenOf(p.id, kindHealthMonitor) {
+		for _, monitor := range svc.childrenOf(p.id, kindHealthMonitor) {
 			view["healthmonitor_id"] = monitor.id
 		}
 	case kindHealthMonitor:
 		view["pools"] = []Ref{{ID: p.parentID}}
 	case kindPolicy:
-		view["rules"] = refs(c.childrenOf(p.id, kindRule))
+		view["rules"] = refs(svc.childrenOf(p.id, kindRule))
 	}
 	return view
 }
@@ -143,24 +143,24 @@ func persistence(sent any) any {
 	}
 }
 
-func (c *Cloud) showPart(q *request, k *partKind) (reply, error) {
-	if _, missing := c.parentInPath(q, k); missing != nil {
+func (svc *octaviaService) showPart(q *request, k *partKind) (reply, error) {
+	if _, missing := svc.parentInPath(q, k); missing != nil {
 		return *missing, nil
 	}
-	p, _, err := c.findPart(q, k, q.path("id"))
+	p, _, err := svc.findPart(q, k, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(map[string]any{k.key: c.partView(p)})
+	return ok(map[string]any{k.key: svc.partView(p)})
 }
 
-func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
-	parent, missing := c.parentInPath(q, k)
+func (svc *octaviaService) listParts(q *request, k *partKind) (reply, error) {
+	parent, missing := svc.parentInPath(q, k)
 	if missing != nil {
 		return *missing, nil
 	}
 	if parent != nil {
-		if _, err := c.findBalancer(q, parent.balancerID); err != nil {
+		if _, err := svc.findBalancer(q, parent.balancerID); err != nil {
 			return reply{}, err
 		}
 	}
@@ -170,15 +170,15 @@ func (c *Cloud) listParts(q *request, k *partKind) (reply, error) {
 	if err := k.checkFilters(q); err != nil {
 		return reply{}, err
 	}
-	page, err := octaviaPage(c, q, c.octavia.parts.Where(func(p *balancerPart) bool {
-		return p.kind.key == k.key && p.parentID == cmp.Or(q.path("parent"), p.parentID) && c.listed(q, p)
-	}), c.octavia.parts.ID)
+	page, err := octaviaPage(svc, q, svc.parts.Where(func(p *balancerPart) bool {
+		return p.kind.key == k.key && p.parentID == cmp.Or(q.path("parent"), p.parentID) && svc.listed(q, p)
+	}), svc.parts.ID)
 	if err != nil {
 		return reply{}, err
 	}
 	views := []map[string]any{}
 	for _, p := range page.rows {
-		views = append(views, c.partView(p))
+		views = append(views, svc.partView(p))
 	}
 	return listReply(k.many, views, page.links, q)
 }
@@ -195,11 +195,11 @@ func (k *partKind) checkFilters(q *request) *wire.Error {
 }
 
 // listed reports whether a list that the caller asks for has the part in it.
-func (c *Cloud) listed(q *request, p *balancerPart) bool {
-	if !lists(q, c.octavia.balancers.Get(p.balancerID).ProjectID) {
+func (svc *octaviaService) listed(q *request, p *balancerPart) bool {
+	if !lists(q, svc.balancers.Get(p.balancerID).ProjectID) {
 		return false
 	}
-	view := c.partView(p)
+	view := svc.partView(p)
 	view["loadbalancer_id"], view["load_balancer_id"], view["pool_id"] = p.balancerID, p.balancerID, p.parentID
 	for name, wanted := range q.values {
 		if reserved(name) || name == "sort" {

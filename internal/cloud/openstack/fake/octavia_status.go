@@ -1,24 +1,24 @@
 package fake
 
 // showStatuses answers with the statuses of a load balancer and of all that hangs below it.
-func (c *Cloud) showStatuses(q *request) (reply, error) {
-	b, err := c.findBalancer(q, q.path("id"))
+func (svc *octaviaService) showStatuses(q *request) (reply, error) {
+	b, err := svc.findBalancer(q, q.path("id"))
 	if err != nil {
 		return reply{}, err
 	}
 	listeners := []any{}
-	for _, p := range c.partsOf(b) {
+	for _, p := range svc.partsOf(b) {
 		if p.kind.key != kindListener {
 			continue
 		}
 		view := statusOf(p)
 		pools := []any{}
-		if pool := c.partOf(kindPool, p.text("default_pool_id")); pool != nil {
-			pools = append(pools, c.poolStatus(pool))
+		if pool := svc.partOf(kindPool, p.text("default_pool_id")); pool != nil {
+			pools = append(pools, svc.poolStatus(pool))
 		}
-		for _, policy := range c.childrenOf(p.id, kindPolicy) {
-			if pool := c.partOf(kindPool, policy.text("redirect_pool_id")); pool != nil {
-				pools = append(pools, c.poolStatus(pool))
+		for _, policy := range svc.childrenOf(p.id, kindPolicy) {
+			if pool := svc.partOf(kindPool, policy.text("redirect_pool_id")); pool != nil {
+				pools = append(pools, svc.poolStatus(pool))
 			}
 		}
 		view["pools"] = pools
@@ -40,14 +40,14 @@ func statusOf(p *balancerPart, more ...string) map[string]any {
 	return view
 }
 
-func (c *Cloud) poolStatus(pool *balancerPart) map[string]any {
+func (svc *octaviaService) poolStatus(pool *balancerPart) map[string]any {
 	view := statusOf(pool)
 	members := []any{}
-	for _, member := range c.childrenOf(pool.id, kindMember) {
+	for _, member := range svc.childrenOf(pool.id, kindMember) {
 		members = append(members, statusOf(member, "address", "protocol_port"))
 	}
 	view["members"] = members
-	for _, monitor := range c.childrenOf(pool.id, kindHealthMonitor) {
+	for _, monitor := range svc.childrenOf(pool.id, kindHealthMonitor) {
 		view["health_monitor"] = statusOf(monitor, "type")
 	}
 	return view

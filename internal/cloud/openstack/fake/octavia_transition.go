@@ -3,23 +3,23 @@ package fake
 import "github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 
 // changeBalancer makes a load balancer pending for as long as a change takes.
-func (c *Cloud) changeBalancer(b *LoadBalancer) {
+func (svc *octaviaService) changeBalancer(b *LoadBalancer) {
 	b.ProvisioningStatus = lbPendingUpdate
-	c.beginTransition(LoadBalancerUpdate, b.ID, func(failed bool) { c.finishBalancerTransition(b, failed) })
+	svc.beginTransition(LoadBalancerUpdate, b.ID, func(failed bool) { svc.finishBalancerTransition(b, failed) })
 }
 
 // finishBalancerTransition ends whatever is under way at a load balancer and its parts.
-func (c *Cloud) finishBalancerTransition(b *LoadBalancer, failed bool) {
-	now := octaviaTime(c.now())
-	for _, p := range c.partsOf(b) {
+func (svc *octaviaService) finishBalancerTransition(b *LoadBalancer, failed bool) {
+	now := octaviaTime(svc.now())
+	for _, p := range svc.partsOf(b) {
 		if p.provisioning == lbPendingDelete && !failed {
-			c.dropPart(b, p)
+			svc.dropPart(b, p)
 		}
 	}
-	for _, p := range c.partsOf(b) {
+	for _, p := range svc.partsOf(b) {
 		p.provisioning, p.updated = provisioningStatus(failed), now
 		p.operating = operatingStatus(failed, p.attrs["admin_state_up"] != false)
-		if p.kind.key == kindMember && p.operating == operatingOnline && len(c.childrenOf(p.parentID, kindHealthMonitor)) == 0 {
+		if p.kind.key == kindMember && p.operating == operatingOnline && len(svc.childrenOf(p.parentID, kindHealthMonitor)) == 0 {
 			p.operating = operatingUnmonitored
 		}
 	}
@@ -45,6 +45,6 @@ func operatingStatus(failed, enabled bool) string {
 	}
 }
 
-func (c *Cloud) partsOf(b *LoadBalancer) []*balancerPart {
-	return c.octavia.parts.Where(func(p *balancerPart) bool { return p.balancerID == b.ID })
+func (svc *octaviaService) partsOf(b *LoadBalancer) []*balancerPart {
+	return svc.parts.Where(func(p *balancerPart) bool { return p.balancerID == b.ID })
 }

@@ -3,7 +3,7 @@ package fake
 import "maps"
 
 // newTree makes the parts that a request wants together with their load balancer. Nothing is stored yet.
-func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, error) {
+func (svc *octaviaService) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, error) {
 	pools := in.Pools
 	for _, listener := range in.Listeners {
 		pool, given := listener["default_pool"].(map[string]any)
@@ -25,7 +25,7 @@ func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, er
 		if ids[attrs["name"]] != "" {
 			return nil, validationFailure("Pool names must be unique when creating a fully populated loadbalancer.")
 		}
-		made, err := c.newPoolTree(b, attrs)
+		made, err := svc.newPoolTree(b, attrs)
 		if err != nil {
 			return nil, err
 		}
@@ -39,28 +39,28 @@ func (c *Cloud) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, er
 				return nil, validationFailure("Pool '%v' was referenced but no full definition was found.", pool["name"])
 			}
 		}
-		listener := c.newPart(kindListener, b, "", own)
+		listener := svc.newPart(kindListener, b, "", own)
 		parts = append(parts, listener)
 		for _, policy := range objectsIn(attrs["l7policies"]) {
-			parts = append(parts, c.newPolicyTree(b, listener.id, policy)...)
+			parts = append(parts, svc.newPolicyTree(b, listener.id, policy)...)
 		}
 	}
 	return parts, nil
 }
 
 // newPoolTree makes a pool, the first of the result, with its health monitor and members.
-func (c *Cloud) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerPart, error) {
-	pool := c.newPart(kindPool, b, "", withoutKeys(attrs, "members", "healthmonitor"))
+func (svc *octaviaService) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerPart, error) {
+	pool := svc.newPart(kindPool, b, "", withoutKeys(attrs, "members", "healthmonitor"))
 	parts := []*balancerPart{pool}
 	for _, attrs := range objectsIn(attrs["healthmonitor"]) {
-		monitor := c.newPart(kindHealthMonitor, b, pool.id, attrs)
+		monitor := svc.newPart(kindHealthMonitor, b, pool.id, attrs)
 		if err := checkMonitor(monitor); err != nil {
 			return nil, err
 		}
 		parts = append(parts, monitor)
 	}
 	for _, attrs := range objectsIn(attrs["members"]) {
-		member := c.newPart(kindMember, b, pool.id, attrs)
+		member := svc.newPart(kindMember, b, pool.id, attrs)
 		if len(parts) > 1 && parts[1].kind.key == kindHealthMonitor {
 			member.operating = operatingOffline
 		}
@@ -69,13 +69,13 @@ func (c *Cloud) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerP
 	return parts, nil
 }
 
-func (c *Cloud) newPolicyTree(b *LoadBalancer, listenerID string, attrs map[string]any) []*balancerPart {
+func (svc *octaviaService) newPolicyTree(b *LoadBalancer, listenerID string, attrs map[string]any) []*balancerPart {
 	own := withoutKeys(attrs, "rules")
 	own["listener_id"] = listenerID
-	policy := c.newPart(kindPolicy, b, listenerID, own)
+	policy := svc.newPart(kindPolicy, b, listenerID, own)
 	parts := []*balancerPart{policy}
 	for _, rule := range objectsIn(attrs["rules"]) {
-		parts = append(parts, c.newPart(kindRule, b, policy.id, rule))
+		parts = append(parts, svc.newPart(kindRule, b, policy.id, rule))
 	}
 	return parts
 }
@@ -90,22 +90,22 @@ func withoutKeys(attrs map[string]any, names ...string) map[string]any {
 }
 
 // fullView is a load balancer as the answer to its creation shows it: with its parts instead of their IDs.
-func (c *Cloud) fullView(b *LoadBalancer) (map[string]any, error) {
+func (svc *octaviaService) fullView(b *LoadBalancer) (map[string]any, error) {
 	view := map[string]any{}
 	if err := decodeInto(b, &view); err != nil {
 		return nil, err
 	}
 	listeners, pools := []any{}, []any{}
-	for _, p := range c.partsOf(b) {
+	for _, p := range svc.partsOf(b) {
 		switch p.kind.key {
 		case kindListener:
-			full := withoutKeys(c.partView(p), "loadbalancers")
-			full["l7policies"] = c.fullViews(p, kindPolicy)
+			full := withoutKeys(svc.partView(p), "loadbalancers")
+			full["l7policies"] = svc.fullViews(p, kindPolicy)
 			listeners = append(listeners, full)
 		case kindPool:
-			full := withoutKeys(c.partView(p), "loadbalancers", "healthmonitor_id")
+			full := withoutKeys(svc.partView(p), "loadbalancers", "healthmonitor_id")
 			// Octavia forgets the health monitor in this answer, though it makes one.
-			full["members"], full["healthmonitor"] = c.fullViews(p, kindMember), nil
+			full["members"], full["healthmonitor"] = svc.fullViews(p, kindMember), nil
 			pools = append(pools, full)
 		}
 	}
@@ -113,12 +113,12 @@ func (c *Cloud) fullView(b *LoadBalancer) (map[string]any, error) {
 	return view, nil
 }
 
-func (c *Cloud) fullViews(parent *balancerPart, kind string) []any {
+func (svc *octaviaService) fullViews(parent *balancerPart, kind string) []any {
 	views := []any{}
-	for _, p := range c.childrenOf(parent.id, kind) {
-		view := c.partView(p)
+	for _, p := range svc.childrenOf(parent.id, kind) {
+		view := svc.partView(p)
 		if kind == kindPolicy {
-			view["rules"] = c.fullViews(p, kindRule)
+			view["rules"] = svc.fullViews(p, kindRule)
 		}
 		views = append(views, view)
 	}

@@ -44,7 +44,7 @@ func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path 
 	}
 	r.URL = target
 	rec := &recorder{header: http.Header{}}
-	c.mux.ServeHTTP(rec, r)
+	c.core.mux.ServeHTTP(rec, r)
 	if rec.status >= http.StatusBadRequest {
 		return nil, fmt.Errorf("%s %s: %d %s", method, path, rec.status, rec.body)
 	}

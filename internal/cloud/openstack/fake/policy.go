@@ -90,11 +90,11 @@ func portAddressDenied(action string, ip fixedIPInput) *wire.Error {
 }
 
 // gatewayPolicy refuses what only administrators may choose, unless the cloud has opened it.
-func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
+func (svc *neutronService) gatewayPolicy(q *request, in *gatewayInput) error {
 	if q.admin() {
 		return nil
 	}
-	policy := c.config.policy
+	policy := svc.config.policy
 	refused := in.EnableSNAT.Set && !policy.SetSNAT || in.ExternalFixedIPs.Set && !policy.SetGatewaySubnet && !policy.SetGatewayAddress
 	for _, ip := range in.ExternalFixedIPs.Value {
 		refused = refused || ip.IPAddress != "" && !policy.SetGatewayAddress || ip.IPAddress == "" && !policy.SetGatewaySubnet
@@ -111,14 +111,14 @@ func (c *Cloud) gatewayPolicy(q *request, in *gatewayInput) error {
 }
 
 // maySeeSubnet reports whether somebody sees a subnet. Those of an external network are hidden unless the policy says otherwise.
-func (c *Cloud) maySeeSubnet(caller *identity, s *Subnet) bool {
-	n := c.neutron.networks.Get(s.NetworkID)
-	return caller.owns(s.ProjectID) || caller.owns(n.ProjectID) || n.Shared || n.External && c.config.policy.SeeExternalSubnets
+func (svc *neutronService) maySeeSubnet(caller *identity, s *Subnet) bool {
+	n := svc.networks.Get(s.NetworkID)
+	return caller.owns(s.ProjectID) || caller.owns(n.ProjectID) || n.Shared || n.External && svc.config.policy.SeeExternalSubnets
 }
 
 // checkQuota answers as Neutron does when a create would go over a quota.
-func (c *Cloud) checkQuota(projectID, resource string, have, more int) error {
-	if resource != "" && c.exceeds(projectID, resource, have, more) {
+func (svc *neutronService) checkQuota(projectID, resource string, have, more int) error {
+	if resource != "" && svc.exceeds(projectID, resource, have, more) {
 		return core.Conflict("OverQuota", "Quota exceeded for resources: ['%s'].", resource)
 	}
 	return nil

@@ -29,18 +29,18 @@ type portInput struct {
 	Tags                core.Opt[json.RawMessage] `json:"tags"` // checked and forgotten, unless an extension is on that few clouds have
 }
 
-func (c *Cloud) portCollection() *collection[Port] {
+func (svc *neutronService) portCollection() *collection[Port] {
 	ownsNetwork := func(caller *identity, p *Port) bool {
-		n := c.neutron.networks.Get(p.NetworkID)
+		n := svc.networks.Get(p.NetworkID)
 		return n != nil && caller.owns(n.ProjectID)
 	}
 	return &collection[Port]{
 		singular: "port", plural: "ports", path: "ports", quota: "port",
-		rows: c.neutron.ports, std: func(p *Port) *Standard { return p.standard() },
+		rows: svc.ports, std: func(p *Port) *Standard { return p.standard() },
 		missing: portNotFound,
 		visible: ownsNetwork, deletable: ownsNetwork,
-		create: c.createPort, update: c.updatePort, remove: c.deletePort,
-		discard: c.dropPort,
+		create: svc.createPort, update: svc.updatePort, remove: svc.deletePort,
+		discard: svc.dropPort,
 	}
 }
 
@@ -48,20 +48,20 @@ func portNotFound(id string) *wire.Error {
 	return core.NotFound("PortNotFound", "Port %s could not be found.", id)
 }
 
-func (c *Cloud) ownPorts(projectID string) int {
-	return c.neutron.ports.Count(func(p *Port) bool { return p.ProjectID == projectID })
+func (svc *neutronService) ownPorts(projectID string) int {
+	return svc.ports.Count(func(p *Port) bool { return p.ProjectID == projectID })
 }
 
 // newPort is a port that is not yet stored and has no address.
-func (c *Cloud) newPort(projectID string, n *Network, owner, deviceID string) *Port {
+func (svc *neutronService) newPort(projectID string, n *Network, owner, deviceID string) *Port {
 	return &Port{
-		Standard: c.newStandard(projectID, ""), NetworkID: n.ID, Status: "DOWN", AdminStateUp: true, MACAddress: core.NewMAC(),
+		Standard: svc.newStandard(projectID, ""), NetworkID: n.ID, Status: "DOWN", AdminStateUp: true, MACAddress: core.NewMAC(),
 		DeviceID: deviceID, DeviceOwner: owner, FixedIPs: []FixedIP{}, AllowedAddressPairs: []AddressPair{},
 		SecurityGroups: []string{}, PortSecurity: n.PortSecurity && !strings.HasPrefix(owner, "network:"), VNICType: "normal",
 	}
 }
 
-func (c *Cloud) createPort(q *request, projectID string, raw json.RawMessage) (*Port, error) {
+func (svc *neutronService) createPort(q *request, projectID string, raw json.RawMessage) (*Port, error) {
 	var in portInput
 	if err := decodeNeutron[Port](raw, &in, http.MethodPost); err != nil {
 		return nil, err
@@ -72,38 +72,38 @@ func (c *Cloud) createPort(q *request, projectID string, raw json.RawMessage) (*
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	n, err := c.ownNetwork(q, in.NetworkID.Value, "port")
+	n, err := svc.ownNetwork(q, in.NetworkID.Value, "port")
 	if err != nil {
 		return nil, err
 	}
-	p := c.newPort(projectID, n, in.DeviceOwner.Value, in.DeviceID.Value)
-	if err := c.applyPort(q, p, &in, "create"); err != nil {
+	p := svc.newPort(projectID, n, in.DeviceOwner.Value, in.DeviceID.Value)
+	if err := svc.applyPort(q, p, &in, "create"); err != nil {
 		return nil, err
 	}
 	if !in.SecurityGroups.Set && p.PortSecurity && !strings.HasPrefix(p.DeviceOwner, "network:") {
-		p.SecurityGroups = []string{c.ensureDefaultGroup(projectID).ID}
+		p.SecurityGroups = []string{svc.ensureDefaultGroup(projectID).ID}
 	}
 	if in.FixedIPs.Given() {
-		p.FixedIPs, err = c.assignWithAuto(n, p, in.FixedIPs.Value)
+		p.FixedIPs, err = svc.assignWithAuto(n, p, in.FixedIPs.Value)
 	} else {
-		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
+		p.FixedIPs, err = svc.allocateAny(n, p.ID, p.MACAddress)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.neutron.ports.Add(p), nil
+	return svc.ports.Add(p), nil
 }
 
 // applyPort sets everything but the addresses.
-func (c *Cloud) applyPort(q *request, p *Port, in *portInput, action string) error {
-	if err := portPolicy(q, c.neutron.networks.Get(p.NetworkID), in, action); err != nil {
+func (svc *neutronService) applyPort(q *request, p *Port, in *portInput, action string) error {
+	if err := portPolicy(q, svc.networks.Get(p.NetworkID), in, action); err != nil {
 		return err
 	}
 	if in.HostID.Value != "" {
 		p.Status = "ACTIVE"
 	}
 	in.PortSecurity.Into(&p.PortSecurity)
-	if err := c.checkPort(q, p, in); err != nil {
+	if err := svc.checkPort(q, p, in); err != nil {
 		return err
 	}
 	if in.MACAddress.Given() {
@@ -128,7 +128,7 @@ func (c *Cloud) applyPort(q *request, p *Port, in *portInput, action string) err
 	return nil
 }
 
-func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
+func (svc *neutronService) updatePort(q *request, p *Port, raw json.RawMessage) error {
 	var in portInput
 	if err := decodeNeutron[Port](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -142,40 +142,40 @@ func (c *Cloud) updatePort(q *request, p *Port, raw json.RawMessage) error {
 		return err
 	}
 	changed := *p
-	if err := c.applyPort(q, &changed, &in, "update"); err != nil {
+	if err := svc.applyPort(q, &changed, &in, "update"); err != nil {
 		return err
 	}
 	if in.FixedIPs.Set {
-		ips, err := c.replaceFixedIPs(c.neutron.networks.Get(p.NetworkID), &changed, in.FixedIPs.Value)
+		ips, err := svc.replaceFixedIPs(svc.networks.Get(p.NetworkID), &changed, in.FixedIPs.Value)
 		if err != nil {
 			return err
 		}
 		changed.FixedIPs = ips
 	}
 	*p = changed
-	c.touch(p.standard()) // and once more by whoever called: Neutron counts a port's update twice
+	svc.touch(p.standard()) // and once more by whoever called: Neutron counts a port's update twice
 	return nil
 }
 
 // deletePort refuses ports that routers and floating IPs stand on.
-func (c *Cloud) deletePort(_ *request, p *Port) error {
+func (svc *neutronService) deletePort(_ *request, p *Port) error {
 	owners := []string{ownerGateway, ownerFloatingIP}
 	if slices.Contains(owners, p.DeviceOwner) || isRouterInterface(p.DeviceOwner) {
 		return core.Conflict("ServicePortInUse", "Port %s cannot be deleted directly via the port API: has device owner %s.", p.ID, p.DeviceOwner)
 	}
-	c.dropPort(p)
+	svc.dropPort(p)
 	return nil
 }
 
 // dropPort removes a port, gives its addresses back and disconnects its floating IPs.
-func (c *Cloud) dropPort(p *Port) {
-	c.release(p.FixedIPs)
-	c.cancelTransition(p.ID)
-	c.neutron.ports.Remove(p.ID)
-	for _, f := range c.neutron.fips.Rows {
+func (svc *neutronService) dropPort(p *Port) {
+	svc.release(p.FixedIPs)
+	svc.cancelTransition(p.ID)
+	svc.ports.Remove(p.ID)
+	for _, f := range svc.fips.Rows {
 		if string(f.PortID) == p.ID {
-			c.disconnect(f)
-			c.touch(f.standard())
+			svc.disconnect(f)
+			svc.touch(f.standard())
 		}
 	}
 }

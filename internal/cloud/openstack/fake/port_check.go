@@ -70,14 +70,14 @@ func checkPairs(pairs []AddressPair) error {
 }
 
 // checkPort holds the attributes against what there is, and wants port security for what builds on it.
-func (c *Cloud) checkPort(q *request, p *Port, in *portInput) error {
-	if in.MACAddress.Given() && c.neutron.ports.First(func(o *Port) bool {
+func (svc *neutronService) checkPort(q *request, p *Port, in *portInput) error {
+	if in.MACAddress.Given() && svc.ports.First(func(o *Port) bool {
 		return o.ID != p.ID && o.NetworkID == p.NetworkID && o.MACAddress == in.MACAddress.Value
 	}) != nil {
 		return core.Conflict("MacAddressInUse", "Unable to complete operation for network %s. The mac address %s is in use.", p.NetworkID, in.MACAddress.Value)
 	}
 	for _, id := range in.SecurityGroups.Value {
-		if g := c.neutron.groups.Get(id); g == nil || !q.owns(g.ProjectID) && !g.Shared {
+		if g := svc.groups.Get(id); g == nil || !q.owns(g.ProjectID) && !g.Shared {
 			return groupNotFound(id)
 		}
 	}

@@ -83,7 +83,7 @@ func quotaAPIs() []quotaAPI {
 
 func (c *Cloud) registerQuotas() {
 	for _, api := range quotaAPIs() {
-		c.route(api.endpoint, "GET "+api.path, func(q *request) (reply, error) {
+		c.core.route(api.endpoint, "GET "+api.path, func(q *request) (reply, error) {
 			if !q.owns(q.path("of")) {
 				return reply{}, api.denied("show")
 			}
@@ -93,15 +93,15 @@ func (c *Cloud) registerQuotas() {
 			}
 			return ok(map[string]any{api.key: view})
 		})
-		c.route(api.endpoint, "PUT "+api.path, func(q *request) (reply, error) { return c.changeQuota(&api, q) })
-		c.route(api.endpoint, "DELETE "+api.path, func(q *request) (reply, error) { return c.removeQuota(&api, q) })
+		c.core.route(api.endpoint, "PUT "+api.path, func(q *request) (reply, error) { return c.changeQuota(&api, q) })
+		c.core.route(api.endpoint, "DELETE "+api.path, func(q *request) (reply, error) { return c.removeQuota(&api, q) })
 	}
 }
 
 func (c *Cloud) quotaView(api *quotaAPI, projectID string) map[string]any {
 	view := map[string]any{}
 	for _, resource := range api.resources {
-		view[resource] = c.limit(projectID, resource)
+		view[resource] = c.core.limit(projectID, resource)
 	}
 	return view
 }
@@ -126,7 +126,7 @@ func (c *Cloud) changeQuota(api *quotaAPI, q *request) (reply, error) {
 		return reply{}, api.denied("update")
 	}
 	for resource, limit := range limits {
-		c.setQuota(q.path("of"), resource, limit)
+		c.core.setQuota(q.path("of"), resource, limit)
 	}
 	return reply{status: api.changed, body: map[string]any{api.key: c.quotaView(api, q.path("of"))}}, nil
 }
@@ -135,7 +135,7 @@ func (c *Cloud) removeQuota(api *quotaAPI, q *request) (reply, error) {
 	if !q.admin() {
 		return reply{}, api.denied("delete")
 	}
-	set := c.quotas[q.path("of")]
+	set := c.core.quotas[q.path("of")]
 	had := false
 	for _, resource := range api.resources {
 		_, isSet := set[resource]

@@ -26,13 +26,13 @@ type routerInput struct {
 	HA                    core.Opt[bool]         `json:"ha"`
 }
 
-func (c *Cloud) routerCollection() *collection[Router] {
+func (svc *neutronService) routerCollection() *collection[Router] {
 	return &collection[Router]{
 		singular: "router", plural: "routers", path: "routers", quota: "router",
-		rows: c.neutron.routers, std: func(r *Router) *Standard { return r.standard() },
+		rows: svc.routers, std: func(r *Router) *Standard { return r.standard() },
 		missing: routerNotFound,
-		create:  c.createRouter, update: c.updateRouter, remove: c.deleteRouter,
-		discard:              c.dropRouter,
+		create:  svc.createRouter, update: svc.updateRouter, remove: svc.deleteRouter,
+		discard:              svc.dropRouter,
 		startsAtRevisionZero: true, ignoresIfMatch: routerUpdateIgnoresIfMatch,
 	}
 }
@@ -51,7 +51,7 @@ func routerNotFound(id string) *wire.Error {
 	return core.NotFound("RouterNotFound", "Router %s could not be found", id)
 }
 
-func (c *Cloud) createRouter(q *request, projectID string, raw json.RawMessage) (*Router, error) {
+func (svc *neutronService) createRouter(q *request, projectID string, raw json.RawMessage) (*Router, error) {
 	var in routerInput
 	if err := decodeNeutron[Router](raw, &in, http.MethodPost); err != nil {
 		return nil, err
@@ -62,20 +62,20 @@ func (c *Cloud) createRouter(q *request, projectID string, raw json.RawMessage) 
 	if !q.admin() && (in.Distributed.Set || in.HA.Set) {
 		return nil, denied("create", "router", "distributed")
 	}
-	if err := c.checkZones(in.AvailabilityZoneHints.Value); err != nil {
+	if err := svc.checkZones(in.AvailabilityZoneHints.Value); err != nil {
 		return nil, err
 	}
 	r := &Router{
-		Standard: c.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, Routes: []HostRoute{},
+		Standard: svc.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, Routes: []HostRoute{},
 		AvailabilityZoneHints: append([]string{}, in.AvailabilityZoneHints.Value...),
 	}
-	if err := c.applyRouter(q, r, &in); err != nil {
+	if err := svc.applyRouter(q, r, &in); err != nil {
 		return nil, err
 	}
-	return c.neutron.routers.Add(r), nil
+	return svc.routers.Add(r), nil
 }
 
-func (c *Cloud) updateRouter(q *request, r *Router, raw json.RawMessage) error {
+func (svc *neutronService) updateRouter(q *request, r *Router, raw json.RawMessage) error {
 	var in routerInput
 	if err := decodeNeutron[Router](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -84,16 +84,16 @@ func (c *Cloud) updateRouter(q *request, r *Router, raw json.RawMessage) error {
 		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute availability_zone_hints")
 	}
 	if in.Routes.Set {
-		if err := c.checkRoutes(r, in.Routes.Value); err != nil {
+		if err := svc.checkRoutes(r, in.Routes.Value); err != nil {
 			return err
 		}
 	}
-	return c.applyRouter(q, r, &in)
+	return svc.applyRouter(q, r, &in)
 }
 
-func (c *Cloud) applyRouter(q *request, r *Router, in *routerInput) error {
+func (svc *neutronService) applyRouter(q *request, r *Router, in *routerInput) error {
 	if in.Gateway.Set {
-		if err := c.setGateway(q, r, in.Gateway); err != nil {
+		if err := svc.setGateway(q, r, in.Gateway); err != nil {
 			return err
 		}
 	}
@@ -107,17 +107,17 @@ func (c *Cloud) applyRouter(q *request, r *Router, in *routerInput) error {
 }
 
 // interfaces are the ports by which a router is connected to internal subnets.
-func (c *Cloud) interfaces(routerID string) []*Port {
-	return c.neutron.ports.Where(func(p *Port) bool { return p.DeviceID == routerID && isRouterInterface(p.DeviceOwner) })
+func (svc *neutronService) interfaces(routerID string) []*Port {
+	return svc.ports.Where(func(p *Port) bool { return p.DeviceID == routerID && isRouterInterface(p.DeviceOwner) })
 }
 
 // gatewayPort is the port by which a router is connected to its external network, or nil.
-func (c *Cloud) gatewayPort(routerID string) *Port {
-	return c.neutron.ports.First(func(p *Port) bool { return p.DeviceID == routerID && p.DeviceOwner == ownerGateway })
+func (svc *neutronService) gatewayPort(routerID string) *Port {
+	return svc.ports.First(func(p *Port) bool { return p.DeviceID == routerID && p.DeviceOwner == ownerGateway })
 }
 
 // checkRoutes wants every next hop to be a neighbour of the router.
-func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
+func (svc *neutronService) checkRoutes(r *Router, routes []HostRoute) error {
 	for i, route := range routes {
 		if err := checkRoute(route, routes[:i]); err != nil {
 			return err
@@ -126,8 +126,8 @@ func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
 	if len(routes) > maxRoutes {
 		return core.BadRequest("RoutesExhausted", "Unable to complete operation for %s. The number of routes exceeds the maximum %d.", r.ID, maxRoutes)
 	}
-	reach := c.interfaces(r.ID)
-	if gateway := c.gatewayPort(r.ID); gateway != nil {
+	reach := svc.interfaces(r.ID)
+	if gateway := svc.gatewayPort(r.ID); gateway != nil {
 		reach = append(reach, gateway)
 	}
 	for _, route := range routes {
@@ -137,7 +137,7 @@ func (c *Cloud) checkRoutes(r *Router, routes []HostRoute) error {
 				if addrOf(ip.IPAddress) == hop {
 					return core.BadRequest("InvalidRoutes", "Invalid format for routes: [%s], the nexthop is used by router", route.shown())
 				}
-				connected = connected || prefixOf(c.neutron.subnets.Get(ip.SubnetID)).Contains(hop)
+				connected = connected || prefixOf(svc.subnets.Get(ip.SubnetID)).Contains(hop)
 			}
 		}
 		if !connected {
@@ -168,24 +168,24 @@ func (r HostRoute) shown() string {
 	return fmt.Sprintf("{'destination': '%s', 'nexthop': '%s'}", r.Destination, r.NextHop)
 }
 
-func (c *Cloud) deleteRouter(_ *request, r *Router) error {
-	if attached := c.interfaces(r.ID); len(attached) > 0 {
+func (svc *neutronService) deleteRouter(_ *request, r *Router) error {
+	if attached := svc.interfaces(r.ID); len(attached) > 0 {
 		ids := make([]string, len(attached))
 		for i, p := range attached {
 			ids[i] = p.ID
 		}
 		return core.Conflict("RouterInUse", "Router %s has ports still attached: %s", r.ID, strings.Join(ids, ", "))
 	}
-	if err := c.checkGatewayUnused(r); err != nil {
+	if err := svc.checkGatewayUnused(r); err != nil {
 		return err
 	}
-	c.dropRouter(r)
+	svc.dropRouter(r)
 	return nil
 }
 
-func (c *Cloud) dropRouter(r *Router) {
-	if p := c.gatewayPort(r.ID); p != nil {
-		c.dropPort(p)
+func (svc *neutronService) dropRouter(r *Router) {
+	if p := svc.gatewayPort(r.ID); p != nil {
+		svc.dropPort(p)
 	}
-	c.neutron.routers.Remove(r.ID)
+	svc.routers.Remove(r.ID)
 }

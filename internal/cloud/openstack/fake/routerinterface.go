@@ -8,10 +8,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-func (c *Cloud) registerRouterActions(e endpoint) {
-	k := c.routerCollection()
+func (svc *neutronService) registerRouterActions(e endpoint) {
+	k := svc.routerCollection()
 	action := func(name string, do func(q *request, r *Router) (reply, error)) {
-		c.route(e, "PUT /v2.0/routers/{id}/"+name, func(q *request) (reply, error) {
+		svc.route(e, "PUT /v2.0/routers/{id}/"+name, func(q *request) (reply, error) {
 			r, err := k.findOwn(q)
 			if err != nil {
 				return reply{}, err
@@ -19,22 +19,22 @@ func (c *Cloud) registerRouterActions(e endpoint) {
 			return do(q, r)
 		})
 	}
-	action("add_router_interface", c.addInterface)
-	action("remove_router_interface", c.removeInterface)
+	action("add_router_interface", svc.addInterface)
+	action("remove_router_interface", svc.removeInterface)
 	action("add_extraroutes", func(q *request, r *Router) (reply, error) {
-		return c.changeRoutes(q, r, func(have, sent []HostRoute) []HostRoute {
+		return svc.changeRoutes(q, r, func(have, sent []HostRoute) []HostRoute {
 			return core.With(have, core.Without(sent, func(s HostRoute) bool { return slices.Contains(have, s) })...)
 		})
 	})
 	action("remove_extraroutes", func(q *request, r *Router) (reply, error) {
-		return c.changeRoutes(q, r, func(have, sent []HostRoute) []HostRoute {
+		return svc.changeRoutes(q, r, func(have, sent []HostRoute) []HostRoute {
 			return core.Without(have, func(h HostRoute) bool { return slices.Contains(sent, h) })
 		})
 	})
 }
 
 // changeRoutes implements the extension extraroute-atomic.
-func (c *Cloud) changeRoutes(q *request, r *Router, change func(have, sent []HostRoute) []HostRoute) (reply, error) {
+func (svc *neutronService) changeRoutes(q *request, r *Router, change func(have, sent []HostRoute) []HostRoute) (reply, error) {
 	var in struct {
 		Router struct {
 			Routes []HostRoute `json:"routes"`
@@ -44,11 +44,11 @@ func (c *Cloud) changeRoutes(q *request, r *Router, change func(have, sent []Hos
 		return reply{}, core.BadRequest("HTTPBadRequest", "Unable to find 'router' in request body")
 	}
 	routes := change(r.Routes, in.Router.Routes)
-	if err := c.checkRoutes(r, routes); err != nil {
+	if err := svc.checkRoutes(r, routes); err != nil {
 		return reply{}, err
 	}
 	r.Routes = routes
-	c.touch(r.standard())
+	svc.touch(r.standard())
 	return ok(map[string]any{"router": *r})
 }
 
@@ -75,7 +75,7 @@ func interfaceIn(q *request) (interfaceInput, error) {
 	return in, nil
 }
 
-func (c *Cloud) addInterface(q *request, r *Router) (reply, error) {
+func (svc *neutronService) addInterface(q *request, r *Router) (reply, error) {
 	in, err := interfaceIn(q)
 	if err != nil {
 		return reply{}, err
@@ -83,15 +83,15 @@ func (c *Cloud) addInterface(q *request, r *Router) (reply, error) {
 	if in.SubnetID.Set && in.PortID.Set {
 		return reply{}, badRouter("Cannot specify both subnet-id and port-id")
 	}
-	connect := c.connectSubnet
+	connect := svc.connectSubnet
 	if in.PortID.Set {
-		connect = c.connectPort
+		connect = svc.connectPort
 	}
 	p, subnetIDs, err := connect(q, r, in)
 	if err != nil {
 		return reply{}, err
 	}
-	c.touch(r.standard())
+	svc.touch(r.standard())
 	return interfaceReply(r, p, subnetIDs)
 }
 
@@ -103,45 +103,45 @@ func interfaceReply(r *Router, p *Port, subnetIDs []string) (reply, error) {
 }
 
 // connectSubnet gives the router a port with the subnet's gateway address. IPv6 subnets of one network share a port.
-func (c *Cloud) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
-	s := c.neutron.subnets.Get(in.SubnetID.Value)
-	if s == nil || !c.maySeeSubnet(q.identity, s) {
+func (svc *neutronService) connectSubnet(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
+	s := svc.subnets.Get(in.SubnetID.Value)
+	if s == nil || !svc.maySeeSubnet(q.identity, s) {
 		return nil, nil, subnetNotFound(in.SubnetID.Value)
 	}
-	n := c.neutron.networks.Get(s.NetworkID)
+	n := svc.networks.Get(s.NetworkID)
 	if s.GatewayIP == "" {
 		return nil, nil, badRouter("Subnet for router interface must have a gateway IP")
 	}
 	if !q.owns(s.ProjectID) {
 		return nil, nil, badRouter("Cannot add interface to router because subnet %s is not owned by project making the request", s.ID)
 	}
-	if err := c.checkOverlap(r, s); err != nil {
+	if err := svc.checkOverlap(r, s); err != nil {
 		return nil, nil, err
 	}
 	gateway := FixedIP{SubnetID: s.ID, IPAddress: string(s.GatewayIP)}
 	if s.IPVersion == 6 {
-		if p := c.ipv6Interface(r, n.ID); p != nil {
-			if err := c.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
+		if p := svc.ipv6Interface(r, n.ID); p != nil {
+			if err := svc.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
 				return nil, nil, err
 			}
 			p.FixedIPs = core.With(p.FixedIPs, gateway)
-			c.touch(p.standard())
+			svc.touch(p.standard())
 			return p, []string{s.ID}, nil
 		}
 	}
-	p := c.newPort(r.ProjectID, n, c.config.interfaceOwner, r.ID)
-	if err := c.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
+	p := svc.newPort(r.ProjectID, n, svc.config.interfaceOwner, r.ID)
+	if err := svc.claim(s, addrOf(gateway.IPAddress), p.ID); err != nil {
 		return nil, nil, err
 	}
 	p.FixedIPs = []FixedIP{gateway}
-	c.neutron.ports.Add(p)
-	c.activateInterface(p)
+	svc.ports.Add(p)
+	svc.activateInterface(p)
 	return p, []string{s.ID}, nil
 }
 
 // ipv6Interface is the router's port on the network that carries IPv6 addresses, or nil.
-func (c *Cloud) ipv6Interface(r *Router, networkID string) *Port {
-	for _, p := range c.interfaces(r.ID) {
+func (svc *neutronService) ipv6Interface(r *Router, networkID string) *Port {
+	for _, p := range svc.interfaces(r.ID) {
 		if p.NetworkID == networkID && len(p.FixedIPs) > 0 && addrOf(p.FixedIPs[0].IPAddress).Is6() {
 			return p
 		}
@@ -149,9 +149,9 @@ func (c *Cloud) ipv6Interface(r *Router, networkID string) *Port {
 	return nil
 }
 
-func (c *Cloud) activateInterface(p *Port) {
+func (svc *neutronService) activateInterface(p *Port) {
 	p.Status = "DOWN"
-	c.beginTransition(RouterInterface, p.ID, func(failed bool) {
+	svc.beginTransition(RouterInterface, p.ID, func(failed bool) {
 		if !failed {
 			p.Status = "ACTIVE"
 		}
@@ -159,8 +159,8 @@ func (c *Cloud) activateInterface(p *Port) {
 }
 
 // connectPort makes an existing port the router's. It keeps its security groups.
-func (c *Cloud) connectPort(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
-	p := c.neutron.ports.Get(in.PortID.Value)
+func (svc *neutronService) connectPort(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
+	p := svc.ports.Get(in.PortID.Value)
 	if p == nil || !q.owns(p.ProjectID) {
 		return nil, nil, portNotFound(in.PortID.Value)
 	}
@@ -172,21 +172,21 @@ func (c *Cloud) connectPort(q *request, r *Router, in interfaceInput) (*Port, []
 	}
 	var subnetIDs []string
 	for _, ip := range p.FixedIPs {
-		if err := c.checkOverlap(r, c.neutron.subnets.Get(ip.SubnetID)); err != nil {
+		if err := svc.checkOverlap(r, svc.subnets.Get(ip.SubnetID)); err != nil {
 			return nil, nil, err
 		}
 		subnetIDs = append(subnetIDs, ip.SubnetID)
 	}
-	p.DeviceID, p.DeviceOwner = r.ID, c.config.interfaceOwner
-	c.touch(p.standard())
-	c.activateInterface(p)
+	p.DeviceID, p.DeviceOwner = r.ID, svc.config.interfaceOwner
+	svc.touch(p.standard())
+	svc.activateInterface(p)
 	return p, subnetIDs, nil
 }
 
 // checkOverlap refuses a subnet that the router has already, or that overlaps one it has or one of its external network.
-func (c *Cloud) checkOverlap(r *Router, s *Subnet) error {
+func (svc *neutronService) checkOverlap(r *Router, s *Subnet) error {
 	var near []string
-	for _, p := range c.interfaces(r.ID) {
+	for _, p := range svc.interfaces(r.ID) {
 		for _, ip := range p.FixedIPs {
 			if ip.SubnetID == s.ID {
 				return badRouter("Router already has a port on subnet %s", s.ID)
@@ -195,46 +195,46 @@ func (c *Cloud) checkOverlap(r *Router, s *Subnet) error {
 		}
 	}
 	if r.Gateway != nil {
-		near = append(near, c.neutron.networks.Get(r.Gateway.NetworkID).Subnets...)
+		near = append(near, svc.networks.Get(r.Gateway.NetworkID).Subnets...)
 	}
 	for _, id := range near {
-		if other := c.neutron.subnets.Get(id); prefixOf(other).Overlaps(prefixOf(s)) {
+		if other := svc.subnets.Get(id); prefixOf(other).Overlaps(prefixOf(s)) {
 			return badRouter("Cidr %s of subnet %s overlaps with cidr %s of subnet %s", s.CIDR, s.ID, other.CIDR, other.ID)
 		}
 	}
 	return nil
 }
 
-func (c *Cloud) removeInterface(q *request, r *Router) (reply, error) {
+func (svc *neutronService) removeInterface(q *request, r *Router) (reply, error) {
 	in, err := interfaceIn(q)
 	if err != nil {
 		return reply{}, err
 	}
-	p, subnetIDs, err := c.findInterface(q, r, in)
+	p, subnetIDs, err := svc.findInterface(q, r, in)
 	if err != nil {
 		return reply{}, err
 	}
 	for _, id := range subnetIDs {
-		if err := c.checkInterfaceUnused(r, p, id); err != nil {
+		if err := svc.checkInterfaceUnused(r, p, id); err != nil {
 			return reply{}, err
 		}
 	}
 	gone := core.Without(p.FixedIPs, func(ip FixedIP) bool { return !slices.Contains(subnetIDs, ip.SubnetID) })
 	if len(gone) < len(p.FixedIPs) {
-		c.release(gone)
+		svc.release(gone)
 		p.FixedIPs = core.Without(p.FixedIPs, func(ip FixedIP) bool { return slices.Contains(gone, ip) })
-		c.touch(p.standard())
+		svc.touch(p.standard())
 	} else {
-		c.dropPort(p)
+		svc.dropPort(p)
 	}
-	c.touch(r.standard())
+	svc.touch(r.standard())
 	return interfaceReply(r, p, subnetIDs)
 }
 
 // findInterface returns a port of a router and those of its subnets that are meant.
-func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
+func (svc *neutronService) findInterface(q *request, r *Router, in interfaceInput) (*Port, []string, error) {
 	if in.PortID.Set {
-		for _, p := range c.interfaces(r.ID) {
+		for _, p := range svc.interfaces(r.ID) {
 			if p.ID != in.PortID.Value {
 				continue
 			}
@@ -249,10 +249,10 @@ func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, 
 		}
 		return nil, nil, core.NotFound("RouterInterfaceNotFound", "Router %s does not have an interface with id %s", r.ID, in.PortID.Value)
 	}
-	if s := c.neutron.subnets.Get(in.SubnetID.Value); s == nil || !c.maySeeSubnet(q.identity, s) {
+	if s := svc.subnets.Get(in.SubnetID.Value); s == nil || !svc.maySeeSubnet(q.identity, s) {
 		return nil, nil, subnetNotFound(in.SubnetID.Value)
 	}
-	for _, p := range c.interfaces(r.ID) {
+	for _, p := range svc.interfaces(r.ID) {
 		if portIn(p, in.SubnetID.Value) {
 			return p, []string{in.SubnetID.Value}, nil
 		}
@@ -261,10 +261,10 @@ func (c *Cloud) findInterface(q *request, r *Router, in interfaceInput) (*Port, 
 }
 
 // checkInterfaceUnused refuses while floating IPs or extra routes go through the subnet.
-func (c *Cloud) checkInterfaceUnused(r *Router, p *Port, subnetID string) error {
-	s := c.neutron.subnets.Get(subnetID)
-	for _, f := range c.neutron.fips.Rows {
-		target := c.neutron.ports.Get(string(f.PortID))
+func (svc *neutronService) checkInterfaceUnused(r *Router, p *Port, subnetID string) error {
+	s := svc.subnets.Get(subnetID)
+	for _, f := range svc.fips.Rows {
+		target := svc.ports.Get(string(f.PortID))
 		if string(f.RouterID) == r.ID && target != nil && portIn(target, subnetID) {
 			return core.Conflict("RouterInterfaceInUseByFloatingIP", "Router interface for subnet %s on router %s cannot be deleted, as it is required by one or more floating IPs.", subnetID, r.ID)
 		}

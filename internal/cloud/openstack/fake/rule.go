@@ -24,17 +24,17 @@ type ruleInput struct {
 }
 
 // registerSecurityGroupRules serves the rules, which live inside their groups.
-func (c *Cloud) registerSecurityGroupRules(e endpoint) {
+func (svc *neutronService) registerSecurityGroupRules(e endpoint) {
 	const base = "/v2.0/security-group-rules"
 	k := &collection[SecurityGroupRule]{filters: newFilters[SecurityGroupRule](matchOwn)}
 	id := func(r *SecurityGroupRule) string { return r.ID }
-	c.route(e, "GET "+base, func(q *request) (reply, error) {
-		c.beforeGroups(q)
+	svc.route(e, "GET "+base, func(q *request) (reply, error) {
+		svc.beforeGroups(q)
 		if unknown := k.filters.unknown(q.values); len(unknown) > 0 {
 			return reply{}, invalid("['%s'] is invalid attribute for filtering", strings.Join(unknown, "', '"))
 		}
 		var rows []*SecurityGroupRule
-		for _, g := range c.neutron.groups.Rows {
+		for _, g := range svc.groups.Rows {
 			for i := range g.Rules {
 				if q.owns(g.ProjectID) && k.filters.match(reflect.ValueOf(g.Rules[i]), q.values) {
 					rows = append(rows, &g.Rules[i])
@@ -42,35 +42,35 @@ func (c *Cloud) registerSecurityGroupRules(e endpoint) {
 			}
 		}
 		sortRows(k.filters, rows, q.values)
-		part, err := paginate(rows, id, q, c.config.pageSize)
+		part, err := paginate(rows, id, q, svc.config.pageSize)
 		if err != nil {
 			return reply{}, err
 		}
 		return listReply("security_group_rules", core.Copies(part.rows), part.links, q)
 	})
-	c.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
-		_, r, err := c.findRule(q)
+	svc.route(e, "GET "+base+"/{id}", func(q *request) (reply, error) {
+		_, r, err := svc.findRule(q)
 		if err != nil {
 			return reply{}, err
 		}
 		return ok(map[string]any{"security_group_rule": r})
 	})
-	c.route(e, "DELETE "+base+"/{id}", func(q *request) (reply, error) {
-		g, r, err := c.findRule(q)
+	svc.route(e, "DELETE "+base+"/{id}", func(q *request) (reply, error) {
+		g, r, err := svc.findRule(q)
 		if err != nil {
 			return reply{}, err
 		}
 		g.Rules = core.Without(g.Rules, func(o SecurityGroupRule) bool { return o.ID == r.ID })
-		delete(c.neutron.groupOfRule, r.ID)
-		c.touch(g.standard())
+		delete(svc.groupOfRule, r.ID)
+		svc.touch(g.standard())
 		return noContent()
 	})
-	c.route(e, "POST "+base, c.createRules)
+	svc.route(e, "POST "+base, svc.createRules)
 }
 
-func (c *Cloud) findRule(q *request) (*SecurityGroup, SecurityGroupRule, error) {
+func (svc *neutronService) findRule(q *request) (*SecurityGroup, SecurityGroupRule, error) {
 	id := q.path("id")
-	g := c.neutron.groups.Get(c.neutron.groupOfRule[id])
+	g := svc.groups.Get(svc.groupOfRule[id])
 	if g == nil {
 		return nil, SecurityGroupRule{}, core.NotFound("SecurityGroupRuleNotFound", "Security group rule %s does not exist", id)
 	}
@@ -82,14 +82,14 @@ func (c *Cloud) findRule(q *request) (*SecurityGroup, SecurityGroupRule, error) 
 }
 
 // createRules creates one rule or, all or nothing, several of one group.
-func (c *Cloud) createRules(q *request) (reply, error) {
+func (svc *neutronService) createRules(q *request) (reply, error) {
 	raws, isOne, err := rulesIn(q.body)
 	if err != nil {
 		return reply{}, err
 	}
 	var rules []*SecurityGroupRule
 	for _, raw := range raws {
-		r, err := c.readRule(q, raw)
+		r, err := svc.readRule(q, raw)
 		if err != nil {
 			return reply{}, err
 		}
@@ -99,20 +99,20 @@ func (c *Cloud) createRules(q *request) (reply, error) {
 		rules = append(rules, r)
 	}
 	for _, r := range rules {
-		if err := c.checkRule(q, r); err != nil {
+		if err := svc.checkRule(q, r); err != nil {
 			return reply{}, err
 		}
 	}
-	group := c.neutron.groups.Get(rules[0].SecurityGroupID)
+	group := svc.groups.Get(rules[0].SecurityGroupID)
 	if err := checkNew(group, rules); err != nil {
 		return reply{}, err
 	}
-	if err := c.checkQuota(group.ProjectID, "security_group_rule", c.ownRules(group.ProjectID), len(rules)); err != nil {
+	if err := svc.checkQuota(group.ProjectID, "security_group_rule", svc.ownRules(group.ProjectID), len(rules)); err != nil {
 		return reply{}, err
 	}
 	for _, r := range rules {
-		c.storeRule(group, r)
-		c.touch(group.standard())
+		svc.storeRule(group, r)
+		svc.touch(group.standard())
 	}
 	if isOne {
 		return created(map[string]any{"security_group_rule": *rules[0]})
@@ -136,7 +136,7 @@ func rulesIn(body []byte) (raws []json.RawMessage, isOne bool, err error) {
 }
 
 // readRule understands a rule by itself: whether its values go together is not looked at yet.
-func (c *Cloud) readRule(q *request, raw json.RawMessage) (*SecurityGroupRule, error) {
+func (svc *neutronService) readRule(q *request, raw json.RawMessage) (*SecurityGroupRule, error) {
 	projectID, raw, err := ownerOf(q, raw)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (c *Cloud) readRule(q *request, raw json.RawMessage) (*SecurityGroupRule, e
 		return nil, core.BadRequest("HTTPBadRequest", "Invalid input for direction. Reason: %s is not in valid_values.", in.Direction.Value)
 	}
 	r := &SecurityGroupRule{
-		Standard: c.newStandard(projectID, ""), Description: RuleText(in.Description.Value), SecurityGroupID: in.SecurityGroupID.Value, Direction: in.Direction.Value,
+		Standard: svc.newStandard(projectID, ""), Description: RuleText(in.Description.Value), SecurityGroupID: in.SecurityGroupID.Value, Direction: in.Direction.Value,
 		RemoteGroupID: core.Null(in.RemoteGroupID.Value), RemoteAddressGroupID: core.Null(in.RemoteAddressGroupID.Value),
 	}
 	return r, in.convert(r)
@@ -181,17 +181,17 @@ func (in *ruleInput) convert(r *SecurityGroupRule) error {
 }
 
 // checkRule checks all that Neutron checks of a rule, but for whether it is new to its group.
-func (c *Cloud) checkRule(q *request, r *SecurityGroupRule) error {
+func (svc *neutronService) checkRule(q *request, r *SecurityGroupRule) error {
 	r.canonical()
 	for _, check := range []func(*SecurityGroupRule) error{checkPorts, checkFamily, checkOneRemote} {
 		if err := check(r); err != nil {
 			return err
 		}
 	}
-	if remote := c.neutron.groups.Get(string(r.RemoteGroupID)); r.RemoteGroupID != "" && (remote == nil || !q.owns(remote.ProjectID) && !remote.Shared) {
+	if remote := svc.groups.Get(string(r.RemoteGroupID)); r.RemoteGroupID != "" && (remote == nil || !q.owns(remote.ProjectID) && !remote.Shared) {
 		return groupNotFound(string(r.RemoteGroupID))
 	}
-	if g := c.neutron.groups.Get(r.SecurityGroupID); g == nil || !q.owns(g.ProjectID) {
+	if g := svc.groups.Get(r.SecurityGroupID); g == nil || !q.owns(g.ProjectID) {
 		return groupNotFound(r.SecurityGroupID)
 	}
 	return nil

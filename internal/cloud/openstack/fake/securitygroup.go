@@ -19,22 +19,22 @@ type securityGroupInput struct {
 	Stateful    core.Opt[bool]   `json:"stateful"`
 }
 
-func (c *Cloud) securityGroupCollection() *collection[SecurityGroup] {
+func (svc *neutronService) securityGroupCollection() *collection[SecurityGroup] {
 	return &collection[SecurityGroup]{
 		singular: "security_group", plural: "security_groups", path: "security-groups", quota: "security_group",
-		rows: c.neutron.groups, std: func(g *SecurityGroup) *Standard { return g.standard() },
+		rows: svc.groups, std: func(g *SecurityGroup) *Standard { return g.standard() },
 		missing: groupNotFound,
 		visible: func(_ *identity, g *SecurityGroup) bool { return g.Shared },
-		create:  c.createSecurityGroup, update: c.updateSecurityGroup, remove: c.deleteSecurityGroup,
-		discard: c.dropSecurityGroup,
-		before:  c.beforeGroups,
+		create:  svc.createSecurityGroup, update: svc.updateSecurityGroup, remove: svc.deleteSecurityGroup,
+		discard: svc.dropSecurityGroup,
+		before:  svc.beforeGroups,
 	}
 }
 
 // beforeGroups sees to it that a list finds the default group.
-func (c *Cloud) beforeGroups(q *request) {
+func (svc *neutronService) beforeGroups(q *request) {
 	if project := cmp.Or(q.values.Get("project_id"), q.values.Get("tenant_id"), q.projectID); q.owns(project) {
-		c.ensureDefaultGroup(project)
+		svc.ensureDefaultGroup(project)
 	}
 }
 
@@ -43,16 +43,16 @@ func groupNotFound(id string) *wire.Error {
 }
 
 // ensureDefaultGroup returns a project's default security group, which Neutron makes when it is first needed.
-func (c *Cloud) ensureDefaultGroup(projectID string) *SecurityGroup {
-	g := c.neutron.groups.First(func(g *SecurityGroup) bool { return g.ProjectID == projectID && g.Name == defaultGroup })
+func (svc *neutronService) ensureDefaultGroup(projectID string) *SecurityGroup {
+	g := svc.groups.First(func(g *SecurityGroup) bool { return g.ProjectID == projectID && g.Name == defaultGroup })
 	if g != nil {
 		return g
 	}
-	g = c.newSecurityGroup(projectID, defaultGroup, "Default security group")
+	g = svc.newSecurityGroup(projectID, defaultGroup, "Default security group")
 	for _, ether := range []string{"IPv4", "IPv6"} {
-		r := c.newRule(g, "ingress", ether)
+		r := svc.newRule(g, "ingress", ether)
 		r.RemoteGroupID = core.Null(g.ID)
-		c.storeRule(g, r)
+		svc.storeRule(g, r)
 	}
 	return g
 }
@@ -61,9 +61,9 @@ func (c *Cloud) ensureDefaultGroup(projectID string) *SecurityGroup {
 const defaultRuleCount = 2
 
 // ownRules counts the rules of a project.
-func (c *Cloud) ownRules(projectID string) int {
+func (svc *neutronService) ownRules(projectID string) int {
 	count := 0
-	for _, g := range c.neutron.groups.Rows {
+	for _, g := range svc.groups.Rows {
 		if g.ProjectID == projectID {
 			count += len(g.Rules)
 		}
@@ -72,28 +72,28 @@ func (c *Cloud) ownRules(projectID string) int {
 }
 
 // newSecurityGroup stores a group with the two rules that every group is born with.
-func (c *Cloud) newSecurityGroup(projectID, name, description string) *SecurityGroup {
-	g := &SecurityGroup{Standard: c.newStandard(projectID, description), Name: name, Stateful: true, Rules: []SecurityGroupRule{}}
+func (svc *neutronService) newSecurityGroup(projectID, name, description string) *SecurityGroup {
+	g := &SecurityGroup{Standard: svc.newStandard(projectID, description), Name: name, Stateful: true, Rules: []SecurityGroupRule{}}
 	for _, ether := range []string{"IPv4", "IPv6"} {
-		c.storeRule(g, c.newRule(g, "egress", ether))
+		svc.storeRule(g, svc.newRule(g, "egress", ether))
 	}
-	return c.neutron.groups.Add(g)
+	return svc.groups.Add(g)
 }
 
 // newRule is a rule that lets everything of an IP version through, not yet stored.
-func (c *Cloud) newRule(g *SecurityGroup, direction, ether string) *SecurityGroupRule {
+func (svc *neutronService) newRule(g *SecurityGroup, direction, ether string) *SecurityGroupRule {
 	return &SecurityGroupRule{
-		Standard: c.newStandard(g.ProjectID, ""), SecurityGroupID: g.ID, Direction: direction, EtherType: ether,
+		Standard: svc.newStandard(g.ProjectID, ""), SecurityGroupID: g.ID, Direction: direction, EtherType: ether,
 		Description: NoText, PortRangeMin: AnyPort, PortRangeMax: AnyPort,
 	}
 }
 
-func (c *Cloud) storeRule(g *SecurityGroup, r *SecurityGroupRule) {
+func (svc *neutronService) storeRule(g *SecurityGroup, r *SecurityGroupRule) {
 	g.Rules = core.With(g.Rules, *r)
-	c.neutron.groupOfRule[r.ID] = g.ID
+	svc.groupOfRule[r.ID] = g.ID
 }
 
-func (c *Cloud) createSecurityGroup(_ *request, projectID string, raw json.RawMessage) (*SecurityGroup, error) {
+func (svc *neutronService) createSecurityGroup(_ *request, projectID string, raw json.RawMessage) (*SecurityGroup, error) {
 	var in securityGroupInput
 	if err := decodeNeutron[SecurityGroup](raw, &in, http.MethodPost); err != nil {
 		return nil, err
@@ -101,16 +101,16 @@ func (c *Cloud) createSecurityGroup(_ *request, projectID string, raw json.RawMe
 	if strings.EqualFold(in.Name.Value, defaultGroup) {
 		return nil, defaultGroupExists()
 	}
-	c.ensureDefaultGroup(projectID)
-	if err := c.checkQuota(projectID, "security_group_rule", c.ownRules(projectID), defaultRuleCount); err != nil {
+	svc.ensureDefaultGroup(projectID)
+	if err := svc.checkQuota(projectID, "security_group_rule", svc.ownRules(projectID), defaultRuleCount); err != nil {
 		return nil, err
 	}
-	g := c.newSecurityGroup(projectID, in.Name.Value, in.Description.Value)
+	g := svc.newSecurityGroup(projectID, in.Name.Value, in.Description.Value)
 	g.Stateful = in.Stateful.Or(true)
 	return g, nil
 }
 
-func (c *Cloud) updateSecurityGroup(_ *request, g *SecurityGroup, raw json.RawMessage) error {
+func (svc *neutronService) updateSecurityGroup(_ *request, g *SecurityGroup, raw json.RawMessage) error {
 	var in securityGroupInput
 	if err := decodeNeutron[SecurityGroup](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (c *Cloud) updateSecurityGroup(_ *request, g *SecurityGroup, raw json.RawMe
 	if strings.EqualFold(in.Name.Value, defaultGroup) {
 		return defaultGroupExists()
 	}
-	if in.Stateful.Set && in.Stateful.Value != g.Stateful && c.inUse(g) {
+	if in.Stateful.Set && in.Stateful.Value != g.Stateful && svc.inUse(g) {
 		return groupInUse(g)
 	}
 	if in.Name.Set && g.Name == defaultGroup {
@@ -139,35 +139,35 @@ func groupInUse(g *SecurityGroup) *wire.Error {
 }
 
 // inUse reports whether a port has the group.
-func (c *Cloud) inUse(g *SecurityGroup) bool {
-	return c.neutron.ports.First(func(p *Port) bool { return slices.Contains(p.SecurityGroups, g.ID) }) != nil
+func (svc *neutronService) inUse(g *SecurityGroup) bool {
+	return svc.ports.First(func(p *Port) bool { return slices.Contains(p.SecurityGroups, g.ID) }) != nil
 }
 
-func (c *Cloud) deleteSecurityGroup(q *request, g *SecurityGroup) error {
-	if c.inUse(g) {
+func (svc *neutronService) deleteSecurityGroup(q *request, g *SecurityGroup) error {
+	if svc.inUse(g) {
 		return groupInUse(g)
 	}
 	if g.Name == defaultGroup && !q.admin() {
 		return core.Conflict("SecurityGroupCannotRemoveDefault", "Insufficient rights for removing default security group.")
 	}
-	c.dropSecurityGroup(g)
+	svc.dropSecurityGroup(g)
 	return nil
 }
 
 // dropSecurityGroup removes a group, its rules, and the rules of others that refer to it.
-func (c *Cloud) dropSecurityGroup(g *SecurityGroup) {
+func (svc *neutronService) dropSecurityGroup(g *SecurityGroup) {
 	for _, r := range g.Rules {
-		delete(c.neutron.groupOfRule, r.ID)
+		delete(svc.groupOfRule, r.ID)
 	}
-	c.neutron.groups.Remove(g.ID)
-	for _, other := range c.neutron.groups.Rows {
+	svc.groups.Remove(g.ID)
+	for _, other := range svc.groups.Rows {
 		refers := func(r SecurityGroupRule) bool { return string(r.RemoteGroupID) == g.ID }
 		if !slices.ContainsFunc(other.Rules, refers) {
 			continue
 		}
 		for _, r := range other.Rules {
 			if refers(r) {
-				delete(c.neutron.groupOfRule, r.ID)
+				delete(svc.groupOfRule, r.ID)
 			}
 		}
 		other.Rules = core.Without(other.Rules, refers)

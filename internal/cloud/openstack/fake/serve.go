@@ -58,14 +58,14 @@ func (q *request) base() string {
 type operatorKey struct{}
 
 // route registers a call. The pattern is "METHOD /path" below the service's prefix.
-func (c *Cloud) route(e endpoint, pattern string, h handler) { c.register(e, pattern, h, true) }
+func (c *shared) route(e endpoint, pattern string, h handler) { c.register(e, pattern, h, true) }
 
 // routeWithoutToken registers a call that needs no token.
-func (c *Cloud) routeWithoutToken(e endpoint, pattern string, h handler) {
+func (c *shared) routeWithoutToken(e endpoint, pattern string, h handler) {
 	c.register(e, pattern, h, false)
 }
 
-func (c *Cloud) register(e endpoint, pattern string, h handler, needsToken bool) {
+func (c *shared) register(e endpoint, pattern string, h handler, needsToken bool) {
 	full := e.prefix + pattern
 	if method, path, hasMethod := strings.Cut(pattern, " "); hasMethod {
 		full = method + " " + e.prefix + path
@@ -74,7 +74,7 @@ func (c *Cloud) register(e endpoint, pattern string, h handler, needsToken bool)
 }
 
 // serve is one call from its arrival to its answer.
-func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, h handler, needsToken bool) {
+func (c *shared) serve(w http.ResponseWriter, r *http.Request, e endpoint, h handler, needsToken bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone in the middle of its own request
@@ -93,7 +93,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e endpoint, h hand
 }
 
 // effect runs the handler below the lock.
-func (c *Cloud) effect(q *request, h handler, needsToken bool) handlerResult {
+func (c *shared) effect(q *request, h handler, needsToken bool) handlerResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.finishTransitions()

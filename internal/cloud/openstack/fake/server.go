@@ -38,72 +38,72 @@ type Server struct {
 	buildFault string // why its build is going to fail; empty otherwise
 }
 
-func (c *Cloud) registerServers(e endpoint) {
-	c.novaRoute(e, "GET /servers", func(q *request, micro int) (reply, error) { return c.listServers(q, micro, false) })
-	c.novaRoute(e, "GET /servers/detail", func(q *request, micro int) (reply, error) { return c.listServers(q, micro, true) })
-	c.novaRoute(e, "POST /servers", c.createServer)
-	c.novaRoute(e, "GET /servers/{id}", func(q *request, micro int) (reply, error) {
-		s, err := c.findServer(q)
+func (svc *novaService) registerServers(e endpoint) {
+	svc.novaRoute(e, "GET /servers", func(q *request, micro int) (reply, error) { return svc.listServers(q, micro, false) })
+	svc.novaRoute(e, "GET /servers/detail", func(q *request, micro int) (reply, error) { return svc.listServers(q, micro, true) })
+	svc.novaRoute(e, "POST /servers", svc.createServer)
+	svc.novaRoute(e, "GET /servers/{id}", func(q *request, micro int) (reply, error) {
+		s, err := svc.findServer(q)
 		if err != nil {
 			return reply{}, err
 		}
-		c.countPoll(s.ID)
-		return ok(map[string]any{"server": c.serverView(q, s, micro)})
+		svc.countPoll(s.ID)
+		return ok(map[string]any{"server": svc.serverView(q, s, micro)})
 	})
-	c.novaRoute(e, "PUT /servers/{id}", c.updateServer)
-	c.novaRoute(e, "DELETE /servers/{id}", c.deleteServer)
+	svc.novaRoute(e, "PUT /servers/{id}", svc.updateServer)
+	svc.novaRoute(e, "DELETE /servers/{id}", svc.deleteServer)
 }
 
-func (c *Cloud) findServer(q *request) (*Server, error) {
-	s := c.nova.servers.Get(q.path("id"))
+func (svc *novaService) findServer(q *request) (*Server, error) {
+	s := svc.servers.Get(q.path("id"))
 	if s == nil || !q.owns(s.ProjectID) {
 		return nil, core.NotFound("", "Instance %s could not be found.", q.path("id"))
 	}
 	return s, nil
 }
 
-func (c *Cloud) serverPorts(serverID string) []*Port {
-	return c.neutron.ports.Where(func(p *Port) bool { return p.DeviceID == serverID })
+func (svc *novaService) serverPorts(serverID string) []*Port {
+	return svc.neutron.ports.Where(func(p *Port) bool { return p.DeviceID == serverID })
 }
 
-func (c *Cloud) deleteServer(q *request, _ int) (reply, error) {
-	s, err := c.findServer(q)
+func (svc *novaService) deleteServer(q *request, _ int) (reply, error) {
+	s, err := svc.findServer(q)
 	if err != nil {
 		return reply{}, err
 	}
-	c.destroyServer(s)
+	svc.destroyServer(s)
 	return noContent()
 }
 
-func (c *Cloud) destroyServer(s *Server) {
+func (svc *novaService) destroyServer(s *Server) {
 	if s.TaskState == "deleting" {
 		return
 	}
 	s.TaskState = "deleting"
-	c.cancelTransition(s.ID)
-	c.beginTransition(ServerDelete, s.ID, func(failed bool) {
+	svc.cancelTransition(s.ID)
+	svc.beginTransition(ServerDelete, s.ID, func(failed bool) {
 		if failed {
 			s.Status, s.TaskState, s.Fault = "ERROR", "", "The instance could not be destroyed."
 			return
 		}
-		c.dropServer(s)
+		svc.dropServer(s)
 	})
 }
 
 // dropServer removes a server with the ports and the volumes that are to go with it; the others are free again.
-func (c *Cloud) dropServer(s *Server) {
-	c.detachAll(s)
-	if g := c.nova.groups.Get(s.GroupID); g != nil {
+func (svc *novaService) dropServer(s *Server) {
+	svc.detachAll(s)
+	if g := svc.groups.Get(s.GroupID); g != nil {
 		g.Members = core.Without(g.Members, func(id string) bool { return id == s.ID })
 	}
-	c.dropDisks(s)
-	c.nova.servers.Remove(s.ID)
+	svc.dropDisks(s)
+	svc.servers.Remove(s.ID)
 }
 
 // touchServer notes a change.
-func (c *Cloud) touchServer(s *Server) { s.UpdatedAt = timestamp(c.now()) }
+func (svc *novaService) touchServer(s *Server) { s.UpdatedAt = timestamp(svc.now()) }
 
-func (c *Cloud) updateServer(q *request, micro int) (reply, error) {
+func (svc *novaService) updateServer(q *request, micro int) (reply, error) {
 	properties := []schema.Property{schema.Attribute("name", schema.Name)}
 	if micro >= 219 {
 		properties = append(properties, schema.Attribute("description", schema.AllOf(schema.HasType("string", "null"), schema.LengthBetween(0, 255))))
@@ -111,7 +111,7 @@ func (c *Cloud) updateServer(q *request, micro int) (reply, error) {
 	if err := schema.Validate(q.body, schema.Object([]string{"server"}, schema.Attribute("server", schema.Object(nil, properties...)))); err != nil {
 		return reply{}, err
 	}
-	s, err := c.findServer(q)
+	s, err := svc.findServer(q)
 	if err != nil {
 		return reply{}, err
 	}
@@ -131,25 +131,25 @@ func (c *Cloud) updateServer(q *request, micro int) (reply, error) {
 			s.Description = &in.Description.Value
 		}
 	}
-	c.touchServer(s)
+	svc.touchServer(s)
 	if micro < 275 {
-		view := c.serverCore(q, s, micro)
+		view := svc.serverCore(q, s, micro)
 		return ok(map[string]any{"server": view})
 	}
-	return ok(map[string]any{"server": c.serverView(q, s, micro)})
+	return ok(map[string]any{"server": svc.serverView(q, s, micro)})
 }
 
 // hostIn is the name of a hypervisor, and the zone that it is in.
-func (c *Cloud) hostIn(i int) (host, zone string) {
-	return fmt.Sprintf("compute-%d", i+1), c.config.zones[i%len(c.config.zones)]
+func (svc *novaService) hostIn(i int) (host, zone string) {
+	return fmt.Sprintf("compute-%d", i+1), svc.config.zones[i%len(svc.config.zones)]
 }
 
 // hostOf picks a host for a new server of a group in a zone, or none: hard affinities may leave no choice.
-func (c *Cloud) hostOf(g *ServerGroup, wanted string) (host, zone string, found bool) {
-	start := len(c.nova.servers.Rows)
-	for i := range c.config.hosts {
-		host, zone := c.hostIn((start + i) % c.config.hosts)
-		if (wanted == "" || zone == wanted) && c.allowsHost(g, host) {
+func (svc *novaService) hostOf(g *ServerGroup, wanted string) (host, zone string, found bool) {
+	start := len(svc.servers.Rows)
+	for i := range svc.config.hosts {
+		host, zone := svc.hostIn((start + i) % svc.config.hosts)
+		if (wanted == "" || zone == wanted) && svc.allowsHost(g, host) {
 			return host, zone, true
 		}
 	}
@@ -157,13 +157,13 @@ func (c *Cloud) hostOf(g *ServerGroup, wanted string) (host, zone string, found 
 }
 
 // allowsHost reports whether one more server of a group may run on a host.
-func (c *Cloud) allowsHost(g *ServerGroup, host string) bool {
+func (svc *novaService) allowsHost(g *ServerGroup, host string) bool {
 	if g == nil {
 		return true
 	}
 	here, placed := 0, 0
 	for _, id := range g.Members {
-		s := c.nova.servers.Get(id)
+		s := svc.servers.Get(id)
 		if s == nil || s.Host == "" {
 			continue
 		}

@@ -35,7 +35,7 @@ type serverGroupName struct {
 	Name string `json:"name"`
 }
 
-func (c *Cloud) createServer(q *request, micro int) (reply, error) {
+func (svc *novaService) createServer(q *request, micro int) (reply, error) {
 	if err := schema.Validate(q.body, serverRule(micro)); err != nil {
 		return reply{}, err
 	}
@@ -43,29 +43,29 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 	if raw, _ := core.Unwrap(q.body, "server"); json.Unmarshal(raw, &in) != nil {
 		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	group, err := c.checkServer(q, &in)
+	group, err := svc.checkServer(q, &in)
 	if err != nil {
 		return reply{}, err
 	}
-	host, zone, placed := c.hostOf(group, in.AvailabilityZone)
-	s := c.newServer(q, &in, micro)
+	host, zone, placed := svc.hostOf(group, in.AvailabilityZone)
+	s := svc.newServer(q, &in, micro)
 	s.AvailabilityZone = zone
-	if err := c.attachNetworks(q, s, in.Networks); err != nil {
+	if err := svc.attachNetworks(q, s, in.Networks); err != nil {
 		return reply{}, err
 	}
-	if err := c.makeDisks(q, s, in.Devices); err != nil {
-		c.detachAll(s)
+	if err := svc.makeDisks(q, s, in.Devices); err != nil {
+		svc.detachAll(s)
 		return reply{}, err
 	}
 	if s.buildFault != "" {
 		s.AvailabilityZone = in.AvailabilityZone // that of the host is forgotten with the host
 	}
-	c.nova.servers.Add(s)
+	svc.servers.Add(s)
 	if group != nil {
 		s.GroupID = group.ID
 		group.Members = core.With(group.Members, s.ID)
 	}
-	c.beginTransition(ServerBuild, s.ID, func(failed bool) { c.finishBuild(s, host, placed && !failed) })
+	svc.beginTransition(ServerBuild, s.ID, func(failed bool) { svc.finishBuild(s, host, placed && !failed) })
 	groups := in.SecurityGroups
 	if groups == nil {
 		groups = []serverGroupName{{"default"}}
@@ -75,8 +75,8 @@ func (c *Cloud) createServer(q *request, micro int) (reply, error) {
 	}})
 }
 
-func (c *Cloud) newServer(q *request, in *serverInput, micro int) *Server {
-	now := timestamp(c.now())
+func (svc *novaService) newServer(q *request, in *serverInput, micro int) *Server {
+	now := timestamp(svc.now())
 	s := &Server{
 		ID: core.NewUUID(), Name: in.Name, Description: in.Description, ProjectID: q.projectID, UserID: q.userID, Status: "BUILD", TaskState: "scheduling",
 		FlavorID: in.FlavorRef, ImageID: in.ImageRef, KeyName: in.KeyName, Metadata: in.Metadata, UserData: in.UserData,
@@ -95,56 +95,56 @@ func (c *Cloud) newServer(q *request, in *serverInput, micro int) *Server {
 	return s
 }
 
-func (c *Cloud) finishBuild(s *Server, host string, placed bool) {
+func (svc *novaService) finishBuild(s *Server, host string, placed bool) {
 	s.TaskState = ""
-	c.touchServer(s)
+	svc.touchServer(s)
 	if !placed || s.buildFault != "" {
 		s.Status, s.Fault = "ERROR", cmp.Or(s.buildFault, noValidHost)
-		c.detachAll(s)
-		c.dropDisks(s)
+		svc.detachAll(s)
+		svc.dropDisks(s)
 		return
 	}
-	s.Status, s.Host, s.LaunchedAt = "ACTIVE", host, manilaTime(c.now())
-	for _, p := range c.serverPorts(s.ID) {
+	s.Status, s.Host, s.LaunchedAt = "ACTIVE", host, manilaTime(svc.now())
+	for _, p := range svc.serverPorts(s.ID) {
 		p.Status = "ACTIVE"
-		c.touch(p.standard())
+		svc.neutron.touch(p.standard())
 	}
 	for i := range s.Disks {
-		c.connectDisk(s, &s.Disks[i])
+		svc.connectDisk(s, &s.Disks[i])
 	}
 }
 
 // checkServer looks up what a new server refers to, and the quota. It returns the server group of the hint, if any.
-func (c *Cloud) checkServer(q *request, in *serverInput) (*ServerGroup, error) {
-	flavor := c.nova.flavors.Get(in.FlavorRef)
+func (svc *novaService) checkServer(q *request, in *serverInput) (*ServerGroup, error) {
+	flavor := svc.flavors.Get(in.FlavorRef)
 	if flavor == nil {
 		return nil, core.BadRequest("", "Flavor %s could not be found.", in.FlavorRef)
 	}
 	if in.ImageRef == "" && len(in.Devices) == 0 {
 		return nil, core.BadRequest("", "Missing imageRef attribute")
 	}
-	if in.ImageRef != "" && c.glance.images.Get(in.ImageRef) == nil {
+	if in.ImageRef != "" && svc.glance.images.Get(in.ImageRef) == nil {
 		return nil, core.BadRequest("", "Can not find requested image")
 	}
-	if in.KeyName != "" && c.nova.keyPairs.Get(keyPairKey(q.userID, in.KeyName)) == nil {
+	if in.KeyName != "" && svc.keyPairs.Get(keyPairKey(q.userID, in.KeyName)) == nil {
 		return nil, core.BadRequest("", "Invalid key_name provided.")
 	}
-	if in.AvailabilityZone != "" && !slices.Contains(c.config.zones, in.AvailabilityZone) {
+	if in.AvailabilityZone != "" && !slices.Contains(svc.config.zones, in.AvailabilityZone) {
 		return nil, core.BadRequest("", "The requested availability zone is not available")
 	}
 	for _, g := range in.SecurityGroups {
-		if _, err := c.groupByNameOrID(q, g.Name); err != nil {
+		if _, err := svc.groupByNameOrID(q, g.Name); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.checkServerQuota(q.projectID, flavor); err != nil {
+	if err := svc.checkServerQuota(q.projectID, flavor); err != nil {
 		return nil, err
 	}
-	return c.hintedGroup(q)
+	return svc.hintedGroup(q)
 }
 
 // hintedGroup is the server group that the scheduler hints name, or nil.
-func (c *Cloud) hintedGroup(q *request) (*ServerGroup, error) {
+func (svc *novaService) hintedGroup(q *request) (*ServerGroup, error) {
 	type hint struct {
 		Group string `json:"group"`
 	}
@@ -159,18 +159,18 @@ func (c *Cloud) hintedGroup(q *request) (*ServerGroup, error) {
 	if id == "" {
 		return nil, nil
 	}
-	group := c.nova.groups.Get(id)
+	group := svc.groups.Get(id)
 	if group == nil || !q.owns(group.ProjectID) {
 		return nil, core.BadRequest("", "Instance group %s could not be found.", id)
 	}
-	if c.exceeds(q.projectID, "server_group_members", len(group.Members), 1) {
+	if svc.exceeds(q.projectID, "server_group_members", len(group.Members), 1) {
 		return nil, core.Forbidden("", "Quota exceeded, too many servers in group")
 	}
 	return group, nil
 }
 
-func (c *Cloud) groupByNameOrID(q *request, name string) (*SecurityGroup, error) {
-	found := c.neutron.groups.Where(func(g *SecurityGroup) bool {
+func (svc *novaService) groupByNameOrID(q *request, name string) (*SecurityGroup, error) {
+	found := svc.neutron.groups.Where(func(g *SecurityGroup) bool {
 		return g.ProjectID == q.projectID && (g.ID == name || g.Name == name)
 	})
 	switch len(found) {
@@ -183,13 +183,13 @@ func (c *Cloud) groupByNameOrID(q *request, name string) (*SecurityGroup, error)
 	}
 }
 
-func (c *Cloud) checkServerQuota(projectID string, flavor *Flavor) error {
-	have := c.serverUsage(projectID)
+func (svc *novaService) checkServerQuota(projectID string, flavor *Flavor) error {
+	have := svc.serverUsage(projectID)
 	want := map[string]int{"instances": 1, "cores": flavor.VCPUs, "ram": flavor.RAM}
 	for _, resource := range []string{"instances", "cores", "ram"} {
-		if c.exceeds(projectID, resource, have[resource], want[resource]) {
+		if svc.exceeds(projectID, resource, have[resource], want[resource]) {
 			return core.Forbidden("", "Quota exceeded for %s: Requested %d, but already used %d of %d %s",
-				resource, want[resource], have[resource], c.limit(projectID, resource), resource)
+				resource, want[resource], have[resource], svc.limit(projectID, resource), resource)
 		}
 	}
 	return nil

@@ -40,8 +40,8 @@ func (in *deviceInput) size() int {
 
 // makeDisks makes the volumes that a new server is to have, and takes those that exist. Nova asks Cinder for them only when it builds the
 // server, so that a quota which does not cover them fails the build and not the request.
-func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
-	if err := c.checkDisks(q, devices); err != nil {
+func (svc *novaService) makeDisks(q *request, s *Server, devices []deviceInput) error {
+	if err := svc.checkDisks(q, devices); err != nil {
 		return err
 	}
 	for i := range devices {
@@ -51,21 +51,21 @@ func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 		case d.DestinationType == "local":
 			continue
 		case d.SourceType != "volume":
-			if refusal := c.checkVolumeQuota(q.projectID, 1, d.size()); refusal != nil {
+			if refusal := svc.cinder.checkVolumeQuota(q.projectID, 1, d.size()); refusal != nil {
 				s.buildFault = fmt.Sprintf("Build of instance %s aborted: %s", s.ID, errorMessage(refusal))
 				return nil
 			}
-			v := c.newVolume(q.projectID, q.userID, d.size())
-			v.VolumeType = c.volumeTypeOf(d.VolumeType).name
+			v := svc.cinder.newVolume(q.projectID, q.userID, d.size())
+			v.VolumeType = svc.cinder.volumeTypeOf(d.VolumeType).name
 			v.madeByNova = true
 			if d.SourceType == "image" {
 				v.Bootable = "true"
 			} else {
 				v.Name = s.ID + "-blank-vol"
 			}
-			disk.VolumeID = c.cinder.volumes.Add(v).ID
+			disk.VolumeID = svc.cinder.volumes.Add(v).ID
 		default:
-			c.cinder.volumes.Get(d.UUID).Status = "attaching"
+			svc.cinder.volumes.Get(d.UUID).Status = "attaching"
 		}
 		disk.Device = s.nextDevice(d.boots())
 		s.Disks = append(s.Disks, disk)
@@ -75,7 +75,7 @@ func (c *Cloud) makeDisks(q *request, s *Server, devices []deviceInput) error {
 
 // checkDisks refuses what a server cannot boot from. What it boots from must be among the disks once there are any, even if it is the
 // local disk.
-func (c *Cloud) checkDisks(q *request, devices []deviceInput) error {
+func (svc *novaService) checkDisks(q *request, devices []deviceInput) error {
 	if len(devices) == 0 {
 		return nil
 	}
@@ -83,11 +83,11 @@ func (c *Cloud) checkDisks(q *request, devices []deviceInput) error {
 		return core.BadRequest("", "Block Device Mapping is Invalid: Boot sequence for the instance and image/block device mapping combination is not valid.")
 	}
 	for _, d := range devices {
-		if err := c.checkVolumeType(d.VolumeType); err != nil {
+		if err := svc.cinder.checkVolumeType(d.VolumeType); err != nil {
 			return err
 		}
-		switch v := c.cinder.volumes.Get(d.UUID); {
-		case d.SourceType == "image" && c.glance.images.Get(d.UUID) == nil:
+		switch v := svc.cinder.volumes.Get(d.UUID); {
+		case d.SourceType == "image" && svc.glance.images.Get(d.UUID) == nil:
 			return core.BadRequest("", "Block Device Mapping is Invalid: failed to get image %s.", d.UUID)
 		case d.SourceType != "volume":
 		case v == nil || !q.owns(v.ProjectID):
@@ -115,27 +115,27 @@ func (s *Server) nextDevice(boots bool) string {
 }
 
 // connectDisk says to Cinder that a volume is with a server now.
-func (c *Cloud) connectDisk(s *Server, d *Disk) {
-	v := c.cinder.volumes.Get(d.VolumeID)
+func (svc *novaService) connectDisk(s *Server, d *Disk) {
+	v := svc.cinder.volumes.Get(d.VolumeID)
 	if v == nil {
 		return
 	}
 	if d.attachmentID == "" {
 		d.attachmentID = core.NewUUID()
 	}
-	v.Status, v.UpdatedAt = "in-use", core.Null(manilaTime(c.now()))
+	v.Status, v.UpdatedAt = "in-use", core.Null(manilaTime(svc.now()))
 	v.Attachments = []any{map[string]any{
 		"id": v.ID, "attachment_id": d.attachmentID, "volume_id": v.ID, "server_id": s.ID, "device": d.Device,
-		"host_name": nil, "attached_at": manilaTime(c.now()),
+		"host_name": nil, "attached_at": manilaTime(svc.now()),
 	}}
 }
 
 // dropDisks removes the volumes that are to go with a server and frees the others.
-func (c *Cloud) dropDisks(s *Server) {
+func (svc *novaService) dropDisks(s *Server) {
 	for _, d := range s.Disks {
-		c.freeVolume(d.VolumeID)
+		svc.freeVolume(d.VolumeID)
 		if d.DeleteOnTermination {
-			c.cinder.volumes.Remove(d.VolumeID)
+			svc.cinder.volumes.Remove(d.VolumeID)
 		}
 	}
 	s.Disks = []Disk{}

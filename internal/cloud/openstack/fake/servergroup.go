@@ -37,9 +37,9 @@ func (g *ServerGroup) view(micro int) map[string]any {
 	return view
 }
 
-func (c *Cloud) registerServerGroups(e endpoint) {
-	c.novaRoute(e, "GET /os-server-groups", func(q *request, micro int) (reply, error) {
-		rows := c.nova.groups.Where(func(g *ServerGroup) bool {
+func (svc *novaService) registerServerGroups(e endpoint) {
+	svc.novaRoute(e, "GET /os-server-groups", func(q *request, micro int) (reply, error) {
+		rows := svc.groups.Where(func(g *ServerGroup) bool {
 			return g.ProjectID == q.projectID || q.admin() && q.values.Has("all_projects")
 		})
 		err := numberParameters(q, "limit", "offset")
@@ -60,26 +60,26 @@ func (c *Cloud) registerServerGroups(e endpoint) {
 		}
 		return ok(map[string]any{"server_groups": out})
 	})
-	c.novaRoute(e, "POST /os-server-groups", c.createServerGroup)
-	c.novaRoute(e, "GET /os-server-groups/{id}", func(q *request, micro int) (reply, error) {
-		g, err := c.findServerGroup(q)
+	svc.novaRoute(e, "POST /os-server-groups", svc.createServerGroup)
+	svc.novaRoute(e, "GET /os-server-groups/{id}", func(q *request, micro int) (reply, error) {
+		g, err := svc.findServerGroup(q)
 		if err != nil {
 			return reply{}, err
 		}
 		return ok(map[string]any{"server_group": g.view(micro)})
 	})
-	c.novaRoute(e, "DELETE /os-server-groups/{id}", func(q *request, _ int) (reply, error) {
-		g, err := c.findServerGroup(q)
+	svc.novaRoute(e, "DELETE /os-server-groups/{id}", func(q *request, _ int) (reply, error) {
+		g, err := svc.findServerGroup(q)
 		if err != nil {
 			return reply{}, err
 		}
-		c.nova.groups.Remove(g.ID)
+		svc.groups.Remove(g.ID)
 		return noContent()
 	})
 }
 
-func (c *Cloud) findServerGroup(q *request) (*ServerGroup, error) {
-	g := c.nova.groups.Get(q.path("id"))
+func (svc *novaService) findServerGroup(q *request) (*ServerGroup, error) {
+	g := svc.groups.Get(q.path("id"))
 	if g == nil || !q.owns(g.ProjectID) {
 		return nil, core.NotFound("", "Instance group %s could not be found.", q.path("id"))
 	}
@@ -102,7 +102,7 @@ func serverGroupRule(micro int) schema.Rule {
 	return schema.Object([]string{"server_group"}, schema.Attribute("server_group", schema.Object(required, properties...)))
 }
 
-func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
+func (svc *novaService) createServerGroup(q *request, micro int) (reply, error) {
 	if err := schema.Validate(q.body, serverGroupRule(micro)); err != nil {
 		return reply{}, err
 	}
@@ -122,7 +122,7 @@ func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
 		policy = in.Policies[0]
 	}
 	most, _ := strconv.Atoi(in.Rules.MaxServerPerHost.String()) // the schema has seen to it
-	if c.exceeds(q.projectID, "server_groups", c.ownServerGroups(q.projectID), 1) {
+	if svc.exceeds(q.projectID, "server_groups", svc.ownServerGroups(q.projectID), 1) {
 		return reply{}, core.Forbidden("", "Quota exceeded, too many server groups.")
 	}
 	if most > 0 && policy != "anti-affinity" {
@@ -131,6 +131,6 @@ func (c *Cloud) createServerGroup(q *request, micro int) (reply, error) {
 	g := &ServerGroup{
 		ID: core.NewUUID(), Name: in.Name, Policy: policy, MaxServerPerHost: most, Members: []string{}, ProjectID: q.projectID, UserID: q.userID,
 	}
-	c.nova.groups.Add(g)
+	svc.groups.Add(g)
 	return ok(map[string]any{"server_group": g.view(micro)})
 }

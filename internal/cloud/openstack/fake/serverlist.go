@@ -14,16 +14,16 @@ import (
 )
 
 // listServers lists the newest first, unless the list asks for another order.
-func (c *Cloud) listServers(q *request, micro int, detail bool) (reply, error) {
-	match, err := c.serverFilter(q, micro)
+func (svc *novaService) listServers(q *request, micro int, detail bool) (reply, error) {
+	match, err := svc.serverFilter(q, micro)
 	if err != nil {
 		return reply{}, err
 	}
-	rows := c.nova.servers.Where(match)
+	rows := svc.servers.Where(match)
 	if err := sortServers(rows, q.values); err != nil {
 		return reply{}, err
 	}
-	part, err := novaPage(q, rows, c.nova.servers.ID)
+	part, err := novaPage(q, rows, svc.servers.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -33,8 +33,8 @@ func (c *Cloud) listServers(q *request, micro int, detail bool) (reply, error) {
 			out = append(out, map[string]any{"id": s.ID, "name": s.Name, "links": novaLinks(q, "servers", s.ID)})
 			continue
 		}
-		c.countPoll(s.ID)
-		view := c.serverView(q, s, micro)
+		svc.countPoll(s.ID)
+		view := svc.serverView(q, s, micro)
 		if s.Host == "" {
 			delete(view, "fault") // lists look for faults where servers run, and one without a host runs nowhere
 		}
@@ -59,7 +59,7 @@ func knownServerParameters() []string {
 
 // serverFilter is what a list asks for. Filters that are for operators, and unknown ones before microversion 2.75, do not
 // count for members.
-func (c *Cloud) serverFilter(q *request, micro int) (func(*Server) bool, error) {
+func (svc *novaService) serverFilter(q *request, micro int) (func(*Server) bool, error) {
 	if err := checkServerParameters(q, micro); err != nil {
 		return nil, err
 	}

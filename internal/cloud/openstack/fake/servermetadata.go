@@ -10,28 +10,28 @@ import (
 )
 
 // registerServerParts serves what hangs on a server, and the few facts of Nova that clients look up.
-func (c *Cloud) registerServerParts(e endpoint) {
+func (svc *novaService) registerServerParts(e endpoint) {
 	on := serverPart(func(pattern string, do func(q *request, s *Server) (reply, error)) {
-		c.novaRoute(e, pattern, func(q *request, _ int) (reply, error) {
-			s, err := c.findServer(q)
+		svc.novaRoute(e, pattern, func(q *request, _ int) (reply, error) {
+			s, err := svc.findServer(q)
 			if err != nil {
 				return reply{}, err
 			}
 			return do(q, s)
 		})
 	})
-	c.registerServerMetadata(on)
-	c.registerServerTags(e)
-	c.registerInterfaces(on)
-	c.novaRoute(e, "POST /servers/{id}/action", c.serverAction)
-	c.novaRoute(e, "GET /os-availability-zone", func(*request, int) (reply, error) {
+	svc.registerServerMetadata(on)
+	svc.registerServerTags(e)
+	svc.registerInterfaces(on)
+	svc.novaRoute(e, "POST /servers/{id}/action", svc.serverAction)
+	svc.novaRoute(e, "GET /os-availability-zone", func(*request, int) (reply, error) {
 		out := []any{}
-		for _, zone := range c.config.zones {
+		for _, zone := range svc.config.zones {
 			out = append(out, map[string]any{"zoneName": zone, "zoneState": map[string]any{"available": true}, "hosts": nil})
 		}
 		return ok(map[string]any{"availabilityZoneInfo": out})
 	})
-	c.novaRoute(e, "GET /os-availability-zone/detail", func(*request, int) (reply, error) {
+	svc.novaRoute(e, "GET /os-availability-zone/detail", func(*request, int) (reply, error) {
 		return reply{}, policyForbids("os-availability-zone:detail")
 	})
 }
@@ -39,15 +39,15 @@ func (c *Cloud) registerServerParts(e endpoint) {
 // serverPart registers a call about a server.
 type serverPart func(pattern string, do func(q *request, s *Server) (reply, error))
 
-func (c *Cloud) registerServerMetadata(on serverPart) {
+func (svc *novaService) registerServerMetadata(on serverPart) {
 	on("GET /servers/{id}/metadata", func(_ *request, s *Server) (reply, error) {
 		return ok(map[string]any{"metadata": s.Metadata})
 	})
 	on("POST /servers/{id}/metadata", func(q *request, s *Server) (reply, error) {
-		return c.setMetadata(q, s, maps.Clone(s.Metadata))
+		return svc.setMetadata(q, s, maps.Clone(s.Metadata))
 	})
 	on("PUT /servers/{id}/metadata", func(q *request, s *Server) (reply, error) {
-		return c.setMetadata(q, s, map[string]string{})
+		return svc.setMetadata(q, s, map[string]string{})
 	})
 	missing := core.NotFound("", "Metadata item was not found")
 	on("GET /servers/{id}/metadata/{key}", func(q *request, s *Server) (reply, error) {
@@ -57,7 +57,7 @@ func (c *Cloud) registerServerMetadata(on serverPart) {
 		}
 		return ok(map[string]any{"meta": map[string]string{q.path("key"): value}})
 	})
-	on("PUT /servers/{id}/metadata/{key}", c.setMetadataItem)
+	on("PUT /servers/{id}/metadata/{key}", svc.setMetadataItem)
 	on("DELETE /servers/{id}/metadata/{key}", func(q *request, s *Server) (reply, error) {
 		if _, there := s.Metadata[q.path("key")]; !there {
 			return reply{}, missing
@@ -68,7 +68,7 @@ func (c *Cloud) registerServerMetadata(on serverPart) {
 	})
 }
 
-func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (reply, error) {
+func (svc *novaService) setMetadata(q *request, s *Server, onto map[string]string) (reply, error) {
 	if err := schema.Validate(q.body, schema.Object([]string{"metadata"}, schema.Attribute("metadata", metadataRule))); err != nil {
 		return reply{}, err
 	}
@@ -80,7 +80,7 @@ func (c *Cloud) setMetadata(q *request, s *Server, onto map[string]string) (repl
 	return ok(map[string]any{"metadata": onto})
 }
 
-func (c *Cloud) setMetadataItem(q *request, s *Server) (reply, error) {
+func (svc *novaService) setMetadataItem(q *request, s *Server) (reply, error) {
 	if err := schema.Validate(q.body, schema.Object([]string{"meta"}, schema.Attribute("meta", metadataRule))); err != nil {
 		return reply{}, err
 	}
@@ -97,7 +97,7 @@ func (c *Cloud) setMetadataItem(q *request, s *Server) (reply, error) {
 }
 
 // serverAction starts, stops, reboots and deletes.
-func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
+func (svc *novaService) serverAction(q *request, _ int) (reply, error) {
 	var in map[string]json.RawMessage
 	if json.Unmarshal(q.body, &in) != nil || len(in) != 1 {
 		return reply{}, core.BadRequest("", "Malformed request body")
@@ -114,13 +114,13 @@ func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
 			return reply{}, err
 		}
 	}
-	s, err := c.findServer(q)
+	s, err := svc.findServer(q)
 	if err != nil {
 		return reply{}, core.NotFound("", "Instance %s has no mapping to a cell.", q.path("id"))
 	}
 	switch {
 	case action == "forceDelete":
-		c.destroyServer(s)
+		svc.destroyServer(s)
 	case action == "os-start" && s.Status == "SHUTOFF":
 		s.Status = "ACTIVE"
 	case action == "os-stop" && s.Status == "ACTIVE":
@@ -129,6 +129,6 @@ func (c *Cloud) serverAction(q *request, _ int) (reply, error) {
 	default:
 		return reply{}, core.Conflict("", "Cannot '%s' instance %s while it is in vm_state %s", verb, s.ID, vmState(s.Status))
 	}
-	c.touchServer(s)
+	svc.touchServer(s)
 	return accepted(nil)
 }

@@ -16,14 +16,14 @@ type serverNetwork struct {
 }
 
 // attachNetworks connects a new server: to ports that exist, or by ports that Nova makes.
-func (c *Cloud) attachNetworks(q *request, s *Server, raw json.RawMessage) error {
-	wanted, err := c.wantedNetworks(q, raw)
+func (svc *novaService) attachNetworks(q *request, s *Server, raw json.RawMessage) error {
+	wanted, err := svc.wantedNetworks(q, raw)
 	if err != nil {
 		return err
 	}
 	for _, w := range wanted {
-		if err := c.attachNetwork(q, s, w); err != nil {
-			c.detachAll(s)
+		if err := svc.attachNetwork(q, s, w); err != nil {
+			svc.detachAll(s)
 			return err
 		}
 	}
@@ -31,13 +31,13 @@ func (c *Cloud) attachNetworks(q *request, s *Server, raw json.RawMessage) error
 }
 
 // wantedNetworks is what a new server asks for. One that asks for nothing gets the project's only network.
-func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork, error) {
+func (svc *novaService) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork, error) {
 	var wanted []serverNetwork
 	if string(raw) == `"none"` {
 		return nil, nil
 	}
 	if len(raw) == 0 || string(raw) == `"auto"` {
-		own := c.neutron.networks.Where(func(n *Network) bool { return n.ProjectID == q.projectID && !n.External })
+		own := svc.neutron.networks.Where(func(n *Network) bool { return n.ProjectID == q.projectID && !n.External })
 		if len(own) > 1 {
 			return nil, core.Conflict("", "Multiple possible networks found, use a Network ID to be more specific.")
 		}
@@ -62,10 +62,10 @@ func (c *Cloud) wantedNetworks(q *request, raw json.RawMessage) ([]serverNetwork
 	return wanted, nil
 }
 
-func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
+func (svc *novaService) attachNetwork(q *request, s *Server, w serverNetwork) error {
 	owner := "compute:" + s.AvailabilityZone
 	if w.Port != "" {
-		p := c.neutron.ports.Get(w.Port)
+		p := svc.neutron.ports.Get(w.Port)
 		if p == nil || !q.owns(p.ProjectID) {
 			return core.BadRequest("", "Port id %s could not be found.", w.Port)
 		}
@@ -73,55 +73,55 @@ func (c *Cloud) attachNetwork(q *request, s *Server, w serverNetwork) error {
 			return core.Conflict("", "Port %s is still in use.", w.Port)
 		}
 		p.DeviceID, p.DeviceOwner = s.ID, owner
-		c.touch(p.standard())
+		svc.neutron.touch(p.standard())
 		return nil
 	}
-	n, err := c.readableNetwork(q.identity, w.UUID)
+	n, err := svc.neutron.readableNetwork(q.identity, w.UUID)
 	if err != nil {
 		return core.BadRequest("", "Network %s could not be found.", w.UUID)
 	}
 	if len(n.Subnets) == 0 {
 		return core.BadRequest("", "Network %s requires a subnet in order to boot instances on.", n.ID)
 	}
-	if c.exceeds(q.projectID, "port", c.ownPorts(q.projectID), 1) {
+	if svc.exceeds(q.projectID, "port", svc.neutron.ownPorts(q.projectID), 1) {
 		return core.Forbidden("", "Maximum number of ports exceeded")
 	}
-	p := c.newPort(q.projectID, n, owner, s.ID)
+	p := svc.neutron.newPort(q.projectID, n, owner, s.ID)
 	for _, name := range s.SecurityGroups {
-		g, err := c.groupByNameOrID(q, name)
+		g, err := svc.groupByNameOrID(q, name)
 		if err != nil {
 			return err
 		}
 		p.SecurityGroups = append(p.SecurityGroups, g.ID)
 	}
 	if len(p.SecurityGroups) == 0 {
-		p.SecurityGroups = []string{c.ensureDefaultGroup(q.projectID).ID}
+		p.SecurityGroups = []string{svc.neutron.ensureDefaultGroup(q.projectID).ID}
 	}
 	if w.FixedIP != "" {
-		p.FixedIPs, err = c.assign(n, p.ID, p.MACAddress, []fixedIPInput{{IPAddress: w.FixedIP}})
+		p.FixedIPs, err = svc.neutron.assign(n, p.ID, p.MACAddress, []fixedIPInput{{IPAddress: w.FixedIP}})
 	} else {
-		p.FixedIPs, err = c.allocateAny(n, p.ID, p.MACAddress)
+		p.FixedIPs, err = svc.neutron.allocateAny(n, p.ID, p.MACAddress)
 	}
 	if err != nil {
 		return core.BadRequest("", "No fixed IP addresses available for network: %s", n.ID)
 	}
-	s.CreatedPorts = append(s.CreatedPorts, c.neutron.ports.Add(p).ID)
+	s.CreatedPorts = append(s.CreatedPorts, svc.neutron.ports.Add(p).ID)
 	return nil
 }
 
 // detachAll takes away the ports that Nova made for a server, and leaves the others free.
-func (c *Cloud) detachAll(s *Server) {
-	for _, p := range c.serverPorts(s.ID) {
-		c.detachPort(s, p)
+func (svc *novaService) detachAll(s *Server) {
+	for _, p := range svc.serverPorts(s.ID) {
+		svc.detachPort(s, p)
 	}
 	s.CreatedPorts = []string{}
 }
 
-func (c *Cloud) detachPort(s *Server, p *Port) {
+func (svc *novaService) detachPort(s *Server, p *Port) {
 	if slices.Contains(s.CreatedPorts, p.ID) {
-		c.dropPort(p)
+		svc.neutron.dropPort(p)
 		return
 	}
 	p.DeviceID, p.DeviceOwner, p.Status = "", "", "DOWN"
-	c.touch(p.standard())
+	svc.neutron.touch(p.standard())
 }

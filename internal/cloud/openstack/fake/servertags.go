@@ -10,13 +10,13 @@ import (
 )
 
 // registerServerTags serves tags, which exist since microversion 2.26.
-func (c *Cloud) registerServerTags(e endpoint) {
+func (svc *novaService) registerServerTags(e endpoint) {
 	on := func(pattern string, do func(q *request, s *Server) (reply, error)) {
-		c.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
+		svc.novaRoute(e, pattern, func(q *request, micro int) (reply, error) {
 			if micro < 226 {
 				return reply{}, core.NotFound("", "The resource could not be found.")
 			}
-			s, err := c.findServer(q)
+			s, err := svc.findServer(q)
 			if err != nil {
 				return reply{}, err
 			}

@@ -11,8 +11,8 @@ import (
 )
 
 // serverView is a server on the wire.
-func (c *Cloud) serverView(q *request, s *Server, micro int) map[string]any {
-	view := c.serverCore(q, s, micro)
+func (svc *novaService) serverView(q *request, s *Server, micro int) map[string]any {
+	view := svc.serverCore(q, s, micro)
 	maps.Copy(view, map[string]any{
 		"OS-EXT-AZ:availability_zone": s.AvailabilityZone, "config_drive": "", "key_name": orNull(s.KeyName),
 		"OS-SRV-USG:launched_at": orNull(s.LaunchedAt), "OS-SRV-USG:terminated_at": nil,
@@ -22,7 +22,7 @@ func (c *Cloud) serverView(q *request, s *Server, micro int) map[string]any {
 	if s.ConfigDrive {
 		view["config_drive"] = "True"
 	}
-	if groups := c.serverGroupNames(s); len(groups) > 0 {
+	if groups := svc.serverGroupNames(s); len(groups) > 0 {
 		view["security_groups"] = groups
 	}
 	if q.admin() {
@@ -36,11 +36,11 @@ func (c *Cloud) serverView(q *request, s *Server, micro int) map[string]any {
 }
 
 // serverCore is what a server shows even where Nova does not look further, as after a change.
-func (c *Cloud) serverCore(q *request, s *Server, micro int) map[string]any {
+func (svc *novaService) serverCore(q *request, s *Server, micro int) map[string]any {
 	view := map[string]any{
 		"id": s.ID, "name": s.Name, "tenant_id": s.ProjectID, "user_id": s.UserID, "status": s.Status, "metadata": s.Metadata,
 		"created": s.CreatedAt, "updated": s.UpdatedAt, "accessIPv4": "", "accessIPv6": "", "OS-DCF:diskConfig": "MANUAL",
-		"image": "", "flavor": c.serverFlavor(q, s, micro), "hostId": s.hostID(), "addresses": c.serverAddresses(s),
+		"image": "", "flavor": svc.serverFlavor(q, s, micro), "hostId": s.hostID(), "addresses": svc.serverAddresses(s),
 		"links": novaLinks(q, "servers", s.ID),
 	}
 	if s.ImageID != "" {
@@ -57,7 +57,7 @@ func (c *Cloud) serverCore(q *request, s *Server, micro int) map[string]any {
 		value any
 	}{
 		209: {"locked", false}, 219: {"description", s.Description}, 226: {"tags", s.Tags}, 263: {"trusted_image_certificates", nil},
-		271: {"server_groups", core.Without([]string{s.GroupID}, func(id string) bool { return c.nova.groups.Get(id) == nil })}, 273: {"locked_reason", nil},
+		271: {"server_groups", core.Without([]string{s.GroupID}, func(id string) bool { return svc.groups.Get(id) == nil })}, 273: {"locked_reason", nil},
 	} {
 		if micro >= since {
 			view[attribute.name] = attribute.value
@@ -111,11 +111,11 @@ func (s *Server) disksView(micro int) []any {
 }
 
 // serverGroupNames are the security groups of the ports of a server, port by port.
-func (c *Cloud) serverGroupNames(s *Server) []any {
+func (svc *novaService) serverGroupNames(s *Server) []any {
 	out := []any{}
-	for _, p := range c.serverPorts(s.ID) {
+	for _, p := range svc.serverPorts(s.ID) {
 		for _, id := range p.SecurityGroups {
-			if g := c.neutron.groups.Get(id); g != nil {
+			if g := svc.neutron.groups.Get(id); g != nil {
 				out = append(out, map[string]any{"name": g.Name})
 			}
 		}
@@ -124,8 +124,8 @@ func (c *Cloud) serverGroupNames(s *Server) []any {
 }
 
 // serverFlavor is a reference before microversion 2.47, and a copy since.
-func (c *Cloud) serverFlavor(q *request, s *Server, micro int) map[string]any {
-	f := c.nova.flavors.Get(s.FlavorID)
+func (svc *novaService) serverFlavor(q *request, s *Server, micro int) map[string]any {
+	f := svc.flavors.Get(s.FlavorID)
 	if micro < 247 || f == nil {
 		return map[string]any{"id": s.FlavorID, "links": novaLinks(q, "flavors", s.FlavorID)[1:]}
 	}
@@ -135,7 +135,7 @@ func (c *Cloud) serverFlavor(q *request, s *Server, micro int) map[string]any {
 }
 
 // serverAddresses are grouped by the name of the network, floating IPs behind the others.
-func (c *Cloud) serverAddresses(s *Server) map[string]any {
+func (svc *novaService) serverAddresses(s *Server) map[string]any {
 	fixed, floating := map[string][]any{}, map[string][]any{}
 	view := func(p *Port, addr, kind string) map[string]any {
 		version := 6
@@ -144,12 +144,12 @@ func (c *Cloud) serverAddresses(s *Server) map[string]any {
 		}
 		return map[string]any{"addr": addr, "version": version, "OS-EXT-IPS:type": kind, "OS-EXT-IPS-MAC:mac_addr": p.MACAddress}
 	}
-	for _, p := range c.serverPorts(s.ID) {
-		network := c.neutron.networks.Get(p.NetworkID).Name
+	for _, p := range svc.serverPorts(s.ID) {
+		network := svc.neutron.networks.Get(p.NetworkID).Name
 		for _, ip := range p.FixedIPs {
 			fixed[network] = append(fixed[network], view(p, ip.IPAddress, "fixed"))
 		}
-		for _, f := range c.neutron.fips.Rows {
+		for _, f := range svc.neutron.fips.Rows {
 			if string(f.PortID) == p.ID {
 				floating[network] = append(floating[network], view(p, f.FloatingIPAddress, "floating"))
 			}

@@ -28,9 +28,9 @@ type State struct {
 // State returns what a project owns, given by name or ID, and the key pairs of its users; with "" all there is. Ports
 // that belong to nobody (router gateways, floating IPs) count to the project of what they serve.
 func (c *Cloud) State(project string) State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.finishTransitions()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
+	c.core.finishTransitions()
 	all, id := project == "", project
 	if p := c.keystone.project(project); p != nil {
 		id = p.id

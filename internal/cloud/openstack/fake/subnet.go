@@ -35,18 +35,18 @@ type subnetChange struct {
 	ServiceTypes    core.Opt[[]string]         `json:"service_types"`
 }
 
-func (c *Cloud) subnetCollection() *collection[Subnet] {
+func (svc *neutronService) subnetCollection() *collection[Subnet] {
 	return &collection[Subnet]{
 		singular: "subnet", plural: "subnets", path: "subnets", quota: "subnet",
-		rows: c.neutron.subnets, std: func(s *Subnet) *Standard { return s.standard() },
+		rows: svc.subnets, std: func(s *Subnet) *Standard { return s.standard() },
 		missing: subnetNotFound,
-		visible: c.maySeeSubnet,
+		visible: svc.maySeeSubnet,
 		deletable: func(caller *identity, s *Subnet) bool {
-			return caller.owns(c.neutron.networks.Get(s.NetworkID).ProjectID)
+			return caller.owns(svc.networks.Get(s.NetworkID).ProjectID)
 		},
-		create: c.createSubnet, update: c.updateSubnet, remove: c.deleteSubnet,
+		create: svc.createSubnet, update: svc.updateSubnet, remove: svc.deleteSubnet,
 		startsAtRevisionZero: true,
-		discard:              c.dropSubnet,
+		discard:              svc.dropSubnet,
 	}
 }
 
@@ -64,7 +64,7 @@ func required(attribute string) *wire.Error {
 	return core.BadRequest("HTTPBadRequest", "Failed to parse request. Required attribute '%s' not specified", attribute)
 }
 
-func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) (*Subnet, error) {
+func (svc *neutronService) createSubnet(q *request, projectID string, raw json.RawMessage) (*Subnet, error) {
 	var in subnetInput
 	if err := decodeNeutron[Subnet](raw, &in, http.MethodPost); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	network, err := c.ownNetwork(q, in.NetworkID.Value, "subnet")
+	network, err := svc.ownNetwork(q, in.NetworkID.Value, "subnet")
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +80,20 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
-	pool, err := c.poolOf(q, &in, prefix)
+	pool, err := svc.poolOf(q, &in, prefix)
 	if err != nil {
 		return nil, err
 	}
-	s := c.newSubnet(projectID, network.ID, "")
+	s := svc.newSubnet(projectID, network.ID, "")
 	s.IPVersion, s.SubnetPoolID = in.IPVersion.Value, core.Null(in.SubnetPoolID.Value)
 	s.IPv6AddressMode, s.IPv6RAMode = core.Null(in.IPv6AddressMode.Value), core.Null(in.IPv6RAMode.Value)
 	if pool == nil {
-		if err := c.checkSubnet(&in, prefix); err != nil {
+		if err := svc.checkSubnet(&in, prefix); err != nil {
 			return nil, err
 		}
 	} else {
 		s.SubnetPoolID = core.Null(pool.ID)
-		if prefix, err = c.prefixFromPool(pool, &in, prefix); err != nil {
+		if prefix, err = svc.prefixFromPool(pool, &in, prefix); err != nil {
 			return nil, err
 		}
 	}
@@ -101,21 +101,21 @@ func (c *Cloud) createSubnet(q *request, projectID string, raw json.RawMessage) 
 	if !in.GatewayIP.Set {
 		s.GatewayIP = core.Null(defaultGateway(prefix, pool != nil && !in.CIDR.Given()).String())
 	}
-	if err := c.applySubnet(s, &in.subnetChange, true); err != nil {
+	if err := svc.applySubnet(s, &in.subnetChange, true); err != nil {
 		return nil, err
 	}
-	if err := c.checkCapacity(network, s, prefix); err != nil {
+	if err := svc.checkCapacity(network, s, prefix); err != nil {
 		return nil, err
 	}
-	c.storeSubnet(network, s)
-	c.addAutoAddresses(s)
-	c.addDHCPAddress(network, s)
+	svc.storeSubnet(network, s)
+	svc.addAutoAddresses(s)
+	svc.addDHCPAddress(network, s)
 	return s, nil
 }
 
 // ownNetwork returns the network in which the caller wants to have something new.
-func (c *Cloud) ownNetwork(q *request, id, what string) (*Network, error) {
-	n, err := c.readableNetwork(q.identity, id)
+func (svc *neutronService) ownNetwork(q *request, id, what string) (*Network, error) {
+	n, err := svc.readableNetwork(q.identity, id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -127,17 +127,17 @@ func (c *Cloud) ownNetwork(q *request, id, what string) (*Network, error) {
 }
 
 // checkRoom refuses a subnet that has no place beside the others of its network.
-func (c *Cloud) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) error {
+func (svc *neutronService) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) error {
 	if prefix.Bits() == 0 {
 		return invalid("0 is not allowed as CIDR prefix length")
 	}
 	for _, id := range n.Subnets {
-		if prefixOf(c.neutron.subnets.Get(id)).Overlaps(prefix) {
+		if prefixOf(svc.subnets.Get(id)).Overlaps(prefix) {
 			return invalid("Requested subnet with cidr: %s for network: %s overlaps with another subnet", prefix, n.ID)
 		}
 	}
 	for _, id := range n.Subnets {
-		if other := c.neutron.subnets.Get(id); other.IPVersion == s.IPVersion && other.SubnetPoolID != s.SubnetPoolID {
+		if other := svc.subnets.Get(id); other.IPVersion == s.IPVersion && other.SubnetPoolID != s.SubnetPoolID {
 			return core.BadRequest("NetworkSubnetPoolAffinityError", "Subnets hosted on the same network must be allocated from the same subnet pool.")
 		}
 	}
@@ -145,20 +145,20 @@ func (c *Cloud) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) error 
 }
 
 // newSubnet is an IPv4 subnet with the defaults, without a gateway and not yet stored.
-func (c *Cloud) newSubnet(projectID, networkID, cidr string) *Subnet {
+func (svc *neutronService) newSubnet(projectID, networkID, cidr string) *Subnet {
 	return &Subnet{
-		Standard: c.newStandard(projectID, ""), NetworkID: networkID, IPVersion: 4, CIDR: cidr, EnableDHCP: true,
+		Standard: svc.newStandard(projectID, ""), NetworkID: networkID, IPVersion: 4, CIDR: cidr, EnableDHCP: true,
 		DNSNameservers: []string{}, HostRoutes: []HostRoute{}, ServiceTypes: []string{},
 	}
 }
 
-func (c *Cloud) storeSubnet(n *Network, s *Subnet) {
-	c.neutron.subnets.Add(s)
+func (svc *neutronService) storeSubnet(n *Network, s *Subnet) {
+	svc.subnets.Add(s)
 	n.Subnets = core.With(n.Subnets, s.ID)
-	c.touch(n.standard())
+	svc.touch(n.standard())
 }
 
-func (c *Cloud) updateSubnet(_ *request, s *Subnet, raw json.RawMessage) error {
+func (svc *neutronService) updateSubnet(_ *request, s *Subnet, raw json.RawMessage) error {
 	var in subnetChange
 	if err := decodeNeutron[Subnet](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -167,17 +167,17 @@ func (c *Cloud) updateSubnet(_ *request, s *Subnet, raw json.RawMessage) error {
 		return err
 	}
 	changed := *s
-	if err := c.applySubnet(&changed, &in, false); err != nil {
+	if err := svc.applySubnet(&changed, &in, false); err != nil {
 		return err
 	}
 	*s = changed
-	c.touch(c.neutron.networks.Get(s.NetworkID).standard())
+	svc.touch(svc.networks.Get(s.NetworkID).standard())
 	return nil
 }
 
 // applySubnet checks and sets what may change in a subnet. A new subnet gets the default allocation pools.
-func (c *Cloud) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
-	if err := c.checkChange(s, in, isNew); err != nil {
+func (svc *neutronService) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
+	if err := svc.checkChange(s, in, isNew); err != nil {
 		return err
 	}
 	if in.GatewayIP.Set {
@@ -205,8 +205,8 @@ func (c *Cloud) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
 }
 
 // deleteSubnet refuses while a port has an address, but for the addresses that Neutron takes back by itself.
-func (c *Cloud) deleteSubnet(_ *request, s *Subnet) error {
-	on := c.neutron.ports.Where(func(p *Port) bool { return portIn(p, s.ID) })
+func (svc *neutronService) deleteSubnet(_ *request, s *Subnet) error {
+	on := svc.ports.Where(func(p *Port) bool { return portIn(p, s.ID) })
 	for _, p := range on {
 		if p.DeviceOwner == ownerDHCP || isAuto(s) && !isRouterInterface(p.DeviceOwner) {
 			continue
@@ -216,19 +216,19 @@ func (c *Cloud) deleteSubnet(_ *request, s *Subnet) error {
 	for _, p := range on {
 		p.FixedIPs = core.Without(p.FixedIPs, func(ip FixedIP) bool { return ip.SubnetID == s.ID })
 		if p.DeviceOwner == ownerDHCP && len(p.FixedIPs) == 0 {
-			c.dropPort(p)
+			svc.dropPort(p)
 		}
 	}
-	c.dropSubnet(s)
+	svc.dropSubnet(s)
 	return nil
 }
 
-func (c *Cloud) dropSubnet(s *Subnet) {
-	c.neutron.subnets.Remove(s.ID)
-	delete(c.neutron.used, s.ID)
-	if n := c.neutron.networks.Get(s.NetworkID); n != nil {
+func (svc *neutronService) dropSubnet(s *Subnet) {
+	svc.subnets.Remove(s.ID)
+	delete(svc.used, s.ID)
+	if n := svc.networks.Get(s.NetworkID); n != nil {
 		n.Subnets = core.Without(n.Subnets, func(id string) bool { return id == s.ID })
-		c.touch(n.standard())
+		svc.touch(n.standard())
 	}
 }
 

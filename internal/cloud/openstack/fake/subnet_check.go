@@ -113,7 +113,7 @@ func (in *subnetInput) prefix() (netip.Prefix, error) {
 }
 
 // checkSubnet holds the attributes of a new subnet against its range.
-func (c *Cloud) checkSubnet(in *subnetInput, prefix netip.Prefix) error {
+func (svc *neutronService) checkSubnet(in *subnetInput, prefix netip.Prefix) error {
 	if versionOf(prefix.Addr()) != in.IPVersion.Value {
 		return invalid("cidr '%s' does not match the ip_version '%d'", prefix, in.IPVersion.Value)
 	}
@@ -183,13 +183,13 @@ func defaultGateway(prefix netip.Prefix, chosen bool) netip.Addr {
 }
 
 // checkChange holds attributes that may change against the subnet that they are for.
-func (c *Cloud) checkChange(s *Subnet, in *subnetChange, isNew bool) error {
+func (svc *neutronService) checkChange(s *Subnet, in *subnetChange, isNew bool) error {
 	if in.EnableDHCP.Or(false) && !isNew && !s.EnableDHCP {
 		if err := checkDHCP(prefixOf(s)); err != nil {
 			return err
 		}
 	}
-	if err := c.checkSubnetGateway(s, in, isNew); err != nil {
+	if err := svc.checkSubnetGateway(s, in, isNew); err != nil {
 		return err
 	}
 	if err := checkDNSServers(s, in.DNSNameservers.Value, isNew); err != nil {
@@ -223,7 +223,7 @@ func checkDNSServers(s *Subnet, servers []string, isNew bool) error {
 }
 
 // checkSubnetGateway refuses an address that no host in the range can have. One outside of the range is allowed.
-func (c *Cloud) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) error {
+func (svc *neutronService) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) error {
 	prefix := prefixOf(s)
 	reserved := func(address netip.Addr) bool {
 		return prefix.Addr().Is4() && (address == prefix.Addr() || address == lastOf(prefix))
@@ -242,8 +242,8 @@ func (c *Cloud) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) erro
 		return invalid("Gateway is not valid on subnet")
 	}
 	if !isNew && string(s.GatewayIP) != gateway.String() {
-		owner := c.neutron.used[s.ID][addrOf(string(s.GatewayIP))]
-		if p := c.neutron.ports.Get(owner); p != nil && isRouterInterface(p.DeviceOwner) {
+		owner := svc.used[s.ID][addrOf(string(s.GatewayIP))]
+		if p := svc.ports.Get(owner); p != nil && isRouterInterface(p.DeviceOwner) {
 			return core.Conflict("GatewayIpInUse", "Current gateway ip %s already in use by port %s. Unable to update.", s.GatewayIP, p.ID)
 		}
 	}

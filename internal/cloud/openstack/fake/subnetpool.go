@@ -23,15 +23,15 @@ type subnetPoolInput struct {
 	IsDefault        core.Opt[bool]     `json:"is_default"`
 }
 
-func (c *Cloud) subnetPoolCollection() *collection[SubnetPool] {
+func (svc *neutronService) subnetPoolCollection() *collection[SubnetPool] {
 	return &collection[SubnetPool]{
 		singular: "subnetpool", plural: "subnetpools", path: "subnetpools", quota: "subnetpool",
-		rows: c.neutron.pools, std: func(p *SubnetPool) *Standard { return p.standard() },
+		rows: svc.pools, std: func(p *SubnetPool) *Standard { return p.standard() },
 		missing: poolNotFound,
 		visible: func(_ *identity, p *SubnetPool) bool { return p.Shared },
-		create:  c.createSubnetPool, update: c.updateSubnetPool, remove: c.deleteSubnetPool,
+		create:  svc.createSubnetPool, update: svc.updateSubnetPool, remove: svc.deleteSubnetPool,
 		startsAtRevisionZero: true, updated: updatedPool,
-		discard: func(p *SubnetPool) { c.neutron.pools.Remove(p.ID) },
+		discard: func(p *SubnetPool) { svc.pools.Remove(p.ID) },
 	}
 }
 
@@ -39,7 +39,7 @@ func poolNotFound(id string) *wire.Error {
 	return core.NotFound("SubnetPoolNotFound", "Subnet pool %s could not be found.", id)
 }
 
-func (c *Cloud) createSubnetPool(q *request, projectID string, raw json.RawMessage) (*SubnetPool, error) {
+func (svc *neutronService) createSubnetPool(q *request, projectID string, raw json.RawMessage) (*SubnetPool, error) {
 	var in subnetPoolInput
 	if err := decodeNeutron[SubnetPool](raw, &in, http.MethodPost); err != nil {
 		return nil, err
@@ -49,14 +49,14 @@ func (c *Cloud) createSubnetPool(q *request, projectID string, raw json.RawMessa
 			return nil, required(attribute)
 		}
 	}
-	p := &SubnetPool{Standard: c.newStandard(projectID, "")}
-	if err := c.applySubnetPool(q, p, &in, "create"); err != nil {
+	p := &SubnetPool{Standard: svc.newStandard(projectID, "")}
+	if err := svc.applySubnetPool(q, p, &in, "create"); err != nil {
 		return nil, err
 	}
-	return c.neutron.pools.Add(p), nil
+	return svc.pools.Add(p), nil
 }
 
-func (c *Cloud) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage) error {
+func (svc *neutronService) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage) error {
 	var in subnetPoolInput
 	if err := decodeNeutron[SubnetPool](raw, &in, http.MethodPut); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *Cloud) updateSubnetPool(q *request, p *SubnetPool, raw json.RawMessage)
 		return core.BadRequest("HTTPBadRequest", "Cannot update read-only attribute shared")
 	}
 	changed := *p
-	if err := c.applySubnetPool(q, &changed, &in, "update"); err != nil {
+	if err := svc.applySubnetPool(q, &changed, &in, "update"); err != nil {
 		return err
 	}
 	*p = changed
@@ -85,7 +85,7 @@ func updatedPool(p *SubnetPool) any {
 	return shown
 }
 
-func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, action string) error {
+func (svc *neutronService) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, action string) error {
 	if err := in.check(); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *Cloud) applySubnetPool(q *request, p *SubnetPool, in *subnetPoolInput, 
 		}
 	}
 	if in.IsDefault.Or(false) && !p.IsDefault {
-		if other := c.neutron.pools.First(func(o *SubnetPool) bool { return o.IsDefault && o.IPVersion == p.IPVersion }); other != nil {
+		if other := svc.pools.First(func(o *SubnetPool) bool { return o.IsDefault && o.IPVersion == p.IPVersion }); other != nil {
 			return invalid("A default subnetpool for this IP family has already been set. Only one default may exist per IP family")
 		}
 	}
@@ -211,10 +211,10 @@ func (p *SubnetPool) setPrefixes(texts []string) error {
 	return nil
 }
 
-func (c *Cloud) deleteSubnetPool(_ *request, p *SubnetPool) error {
-	if c.neutron.subnets.First(func(s *Subnet) bool { return string(s.SubnetPoolID) == p.ID }) != nil {
+func (svc *neutronService) deleteSubnetPool(_ *request, p *SubnetPool) error {
+	if svc.subnets.First(func(s *Subnet) bool { return string(s.SubnetPoolID) == p.ID }) != nil {
 		return core.BadRequest("SubnetPoolDeleteError", "Unable to delete subnet pool: Subnet pool has existing allocations.")
 	}
-	c.neutron.pools.Remove(p.ID)
+	svc.pools.Remove(p.ID)
 	return nil
 }

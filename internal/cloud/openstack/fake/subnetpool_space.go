@@ -16,7 +16,7 @@ func badSubnet(format string, args ...any) error {
 }
 
 // poolOf is the subnet pool from which a new subnet takes its range; nil where the range is given and no pool is named.
-func (c *Cloud) poolOf(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
+func (svc *neutronService) poolOf(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
 	switch {
 	case given.IsValid() && in.PrefixLen.Given():
 		return nil, badSubnet("cidr and prefixlen must not be supplied together")
@@ -25,33 +25,33 @@ func (c *Cloud) poolOf(q *request, in *subnetInput, given netip.Prefix) (*Subnet
 	case !in.UseDefaultPool.Value && !in.SubnetPoolID.Given() && !given.IsValid():
 		return nil, badSubnet("a subnetpool must be specified in the absence of a cidr")
 	case in.UseDefaultPool.Value:
-		return c.defaultPool(q, in, given)
+		return svc.defaultPool(q, in, given)
 	case !in.SubnetPoolID.Given():
 		return nil, nil
 	}
-	pool := c.neutron.pools.Get(in.SubnetPoolID.Value)
+	pool := svc.pools.Get(in.SubnetPoolID.Value)
 	if pool == nil || !q.owns(pool.ProjectID) && !pool.Shared {
 		return nil, poolNotFound(in.SubnetPoolID.Value)
 	}
-	return pool, c.checkFromPool(pool, in, given)
+	return pool, svc.checkFromPool(pool, in, given)
 }
 
 // defaultPool is the subnet pool for all that name none.
-func (c *Cloud) defaultPool(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
+func (svc *neutronService) defaultPool(q *request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
 	version := in.IPVersion.Value
 	if given.IsValid() {
 		version = versionOf(given.Addr())
 	}
-	pool := c.neutron.pools.First(func(p *SubnetPool) bool {
+	pool := svc.pools.First(func(p *SubnetPool) bool {
 		return p.IsDefault && p.IPVersion == version && (p.Shared || q.owns(p.ProjectID))
 	})
 	if pool == nil {
 		return nil, badSubnet("No default subnetpool found for IPv%d", version)
 	}
-	return pool, c.checkFromPool(pool, in, given)
+	return pool, svc.checkFromPool(pool, in, given)
 }
 
-func (c *Cloud) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) error {
+func (svc *neutronService) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) error {
 	if !given.IsValid() && in.AllocationPools.Given() {
 		return badSubnet("allocation_pools allowed only for specific subnet requests.")
 	}
@@ -63,7 +63,7 @@ func (c *Cloud) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix
 
 // prefixFromPool takes a range from a subnet pool: the given one, or one of the wanted length. It comes out of the smallest
 // range that is free, so that large ones stay whole.
-func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) (netip.Prefix, error) {
+func (svc *neutronService) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) (netip.Prefix, error) {
 	bits := in.PrefixLen.Or(int(p.DefaultPrefixLen))
 	if given.IsValid() {
 		bits = given.Bits()
@@ -74,7 +74,7 @@ func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefi
 	if bits < int(p.MinPrefixLen) {
 		return netip.Prefix{}, core.BadRequest("MinPrefixSubnetAllocationError", "Unable to allocate subnet with prefix length %d, minimum allowed prefix is %d.", bits, p.MinPrefixLen)
 	}
-	taken := c.takenFrom(p)
+	taken := svc.takenFrom(p)
 	if units := p.unitsOf(bits); p.DefaultQuota != 0 && units+p.unitsOfAll(taken) > float64(p.DefaultQuota) {
 		return netip.Prefix{}, core.Conflict("SubnetPoolQuotaExceeded", "Per-tenant subnet pool prefix quota exceeded.")
 	}
@@ -98,9 +98,9 @@ func (c *Cloud) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefi
 	return netip.Prefix{}, poolExhausted("Insufficient prefix space to allocate subnet size /%d", bits)
 }
 
-func (c *Cloud) takenFrom(p *SubnetPool) []netip.Prefix {
+func (svc *neutronService) takenFrom(p *SubnetPool) []netip.Prefix {
 	var taken []netip.Prefix
-	for _, s := range c.neutron.subnets.Rows {
+	for _, s := range svc.subnets.Rows {
 		if string(s.SubnetPoolID) == p.ID {
 			taken = append(taken, prefixOf(s))
 		}

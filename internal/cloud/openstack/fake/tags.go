@@ -11,13 +11,13 @@ import (
 )
 
 // serveTags registers the extension standard-attr-tag for a collection.
-func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
-	if !c.config.hasExtension("standard-attr-tag") {
+func serveTags[T any](svc *neutronService, e endpoint, k *collection[T]) {
+	if !svc.config.hasExtension("standard-attr-tag") {
 		return
 	}
 	at := "/v2.0/" + k.path + "/{id}/tags"
 	on := func(pattern string, do func(q *request, std *Standard) (reply, error)) {
-		c.route(e, pattern, func(q *request) (reply, error) {
+		svc.route(e, pattern, func(q *request) (reply, error) {
 			row, err := k.find(q) // whoever sees something may tag it
 			if err != nil {
 				return reply{}, core.NotFound("TagResourceNotFound", "Resource %s %s could not be found.", k.plural, q.path("id"))
@@ -35,11 +35,11 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		if wrong != "" {
 			return reply{}, invalid("%s", wrong)
 		}
-		c.setTags(std, tags)
+		svc.setTags(std, tags)
 		return ok(map[string]any{"tags": std.Tags})
 	})
 	on("DELETE "+at, func(_ *request, std *Standard) (reply, error) {
-		c.setTags(std, nil)
+		svc.setTags(std, nil)
 		return noContent()
 	})
 	missing := func(q *request) error {
@@ -57,7 +57,7 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 			return reply{}, invalid("%s", wrong)
 		}
 		if !slices.Contains(std.Tags, tag) {
-			c.setTags(std, core.With(std.Tags, tag))
+			svc.setTags(std, core.With(std.Tags, tag))
 		}
 		return reply{status: http.StatusCreated, body: json.RawMessage("null")}, nil
 	})
@@ -65,14 +65,14 @@ func serveTags[T any](c *Cloud, e endpoint, k *collection[T]) {
 		if !slices.Contains(std.Tags, q.path("tag")) {
 			return reply{}, missing(q)
 		}
-		c.setTags(std, core.Without(std.Tags, func(t string) bool { return t == q.path("tag") }))
+		svc.setTags(std, core.Without(std.Tags, func(t string) bool { return t == q.path("tag") }))
 		return noContent()
 	})
 }
 
-func (c *Cloud) setTags(std *Standard, tags []string) {
+func (svc *neutronService) setTags(std *Standard, tags []string) {
 	std.Tags = append([]string{}, tags...)
-	c.touch(std)
+	svc.touch(std)
 }
 
 // readTags reads a list of tags, or says what is wrong with it.

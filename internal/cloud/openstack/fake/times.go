@@ -2,7 +2,7 @@ package fake
 
 import "time"
 
-func (c *Cloud) now() time.Time { return time.Now().UTC() }
+func (c *shared) now() time.Time { return time.Now().UTC() }
 
 // timestamp is the form in which Neutron and Octavia give times.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

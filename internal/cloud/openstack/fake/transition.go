@@ -32,7 +32,7 @@ type transition struct {
 }
 
 // beginTransition starts a transition; finish runs below the lock, at once when there is nothing to wait for.
-func (c *Cloud) beginTransition(kind, id string, finish func(failed bool)) {
+func (c *shared) beginTransition(kind, id string, finish func(failed bool)) {
 	t := c.config.transition(kind)
 	if t.Polls == 0 && t.After == 0 {
 		finish(t.Fail)
@@ -42,7 +42,7 @@ func (c *Cloud) beginTransition(kind, id string, finish func(failed bool)) {
 }
 
 // finishTransitions ends the transitions whose time has come. It runs at the start of every call.
-func (c *Cloud) finishTransitions() {
+func (c *shared) finishTransitions() {
 	if len(c.pending) == 0 {
 		return
 	}
@@ -56,11 +56,11 @@ func (c *Cloud) finishTransitions() {
 }
 
 // countPoll counts a read of a resource.
-func (c *Cloud) countPoll(id string) {
+func (c *shared) countPoll(id string) {
 	if t := c.pending[id]; t != nil {
 		t.polls--
 	}
 }
 
 // cancelTransition forgets the transition of a resource that is deleted.
-func (c *Cloud) cancelTransition(id string) { delete(c.pending, id) }
+func (c *shared) cancelTransition(id string) { delete(c.pending, id) }

@@ -27,35 +27,35 @@ func (v *volumeType) view() map[string]any {
 }
 
 // registerVolumeTypes serves the types of volumes, which only operators make and delete.
-func (c *Cloud) registerVolumeTypes(route func(pattern string, h handler)) {
-	c.cinder.types = core.NewTable(func(v *volumeType) string { return v.id })
-	c.cinder.types.Add(&volumeType{id: core.NewUUID(), name: defaultVolumeType, description: "Default Volume Type"})
+func (svc *cinderService) registerVolumeTypes(route func(pattern string, h handler)) {
+	svc.types = core.NewTable(func(v *volumeType) string { return v.id })
+	svc.types.Add(&volumeType{id: core.NewUUID(), name: defaultVolumeType, description: "Default Volume Type"})
 	route("GET /types", func(*request) (reply, error) {
 		views := []any{}
-		for _, v := range slices.Backward(c.cinder.types.Rows) {
+		for _, v := range slices.Backward(svc.types.Rows) {
 			views = append(views, v.view())
 		}
 		return ok(map[string]any{"volume_types": views})
 	})
 	route("GET /types/{id}", func(q *request) (reply, error) {
-		v := c.cinder.types.Get(q.path("id"))
+		v := svc.types.Get(q.path("id"))
 		if v == nil {
 			return reply{}, noVolumeType(q.path("id"))
 		}
 		return ok(map[string]any{"volume_type": v.view()})
 	})
-	route("POST /types", c.createVolumeType)
+	route("POST /types", svc.createVolumeType)
 	route("DELETE /types/{id}", func(q *request) (reply, error) {
-		v := c.cinder.types.Get(q.path("id"))
+		v := svc.types.Get(q.path("id"))
 		switch {
 		case !q.admin():
 			return reply{}, core.Forbidden("", "Policy doesn't allow volume_extension:type_delete to be performed.")
 		case v == nil:
 			return reply{}, noVolumeType(q.path("id"))
-		case c.cinder.volumes.First(func(volume *Volume) bool { return volume.VolumeType == v.name }) != nil:
+		case svc.volumes.First(func(volume *Volume) bool { return volume.VolumeType == v.name }) != nil:
 			return reply{}, core.BadRequest("", "Target volume type is still in use.")
 		}
-		c.cinder.types.Remove(v.id)
+		svc.types.Remove(v.id)
 		return reply{status: http.StatusAccepted}, nil
 	})
 }
@@ -64,7 +64,7 @@ func noVolumeType(id string) error {
 	return core.NotFound("", "Volume type %s could not be found.", id)
 }
 
-func (c *Cloud) createVolumeType(q *request) (reply, error) {
+func (svc *cinderService) createVolumeType(q *request) (reply, error) {
 	rule := schema.Object([]string{"volume_type"}, schema.Attribute("volume_type", schema.OpenObject([]string{"name"}, schema.Attribute("name", schema.Text255(1)))))
 	if err := schema.Validate(q.body, rule); err != nil {
 		return reply{}, err
@@ -79,23 +79,23 @@ func (c *Cloud) createVolumeType(q *request) (reply, error) {
 	if raw, _ := core.Unwrap(q.body, "volume_type"); json.Unmarshal(raw, &in) != nil {
 		return reply{}, core.BadRequest("", "Malformed request body")
 	}
-	if c.volumeTypeOf(in.Name) != nil {
+	if svc.volumeTypeOf(in.Name) != nil {
 		return reply{}, core.Conflict("", "Volume Type %s already exists.", in.Name)
 	}
-	made := c.cinder.types.Add(&volumeType{id: core.NewUUID(), name: in.Name, description: in.Description})
+	made := svc.types.Add(&volumeType{id: core.NewUUID(), name: in.Name, description: in.Description})
 	return ok(map[string]any{"volume_type": made.view()})
 }
 
 // volumeTypeOf returns the type of a name or ID, or nil. Without either it is the default type. To the database behind Cinder capitals make no
 // difference.
-func (c *Cloud) volumeTypeOf(nameOrID string) *volumeType {
+func (svc *cinderService) volumeTypeOf(nameOrID string) *volumeType {
 	nameOrID = cmp.Or(nameOrID, defaultVolumeType)
-	return c.cinder.types.First(func(v *volumeType) bool { return strings.EqualFold(v.name, nameOrID) || v.id == nameOrID })
+	return svc.types.First(func(v *volumeType) bool { return strings.EqualFold(v.name, nameOrID) || v.id == nameOrID })
 }
 
 // checkVolumeType answers as Nova does, to which capitals make a difference, when a server's volume is to be of a type that does not exist.
-func (c *Cloud) checkVolumeType(nameOrID string) error {
-	known := c.volumeTypeOf(nameOrID)
+func (svc *cinderService) checkVolumeType(nameOrID string) error {
+	known := svc.volumeTypeOf(nameOrID)
 	if known == nil || nameOrID != "" && nameOrID != known.name && nameOrID != known.id {
 		return core.BadRequest("", "Volume type %s could not be found.", nameOrID)
 	}
@@ -103,9 +103,9 @@ func (c *Cloud) checkVolumeType(nameOrID string) error {
 }
 
 // addVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
-func (c *Cloud) addVolumeType(name string) string {
-	if known := c.volumeTypeOf(name); known != nil {
+func (svc *cinderService) addVolumeType(name string) string {
+	if known := svc.volumeTypeOf(name); known != nil {
 		return known.id
 	}
-	return c.cinder.types.Add(&volumeType{id: core.NewUUID(), name: name}).id
+	return svc.types.Add(&volumeType{id: core.NewUUID(), name: name}).id
 }
