@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -30,19 +31,19 @@ import (
 //	POST   /-/plant?project=garden&collection=networks   Attrs; answers {"id": ...}
 //	POST   /-/reset                        empties the log, disarms the faults, no latency
 func (c *Cloud) registerAdmin() {
-	c.core.mux.HandleFunc("GET /-/healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	c.core.mux.HandleFunc("GET /-/state", func(w http.ResponseWriter, r *http.Request) {
+	c.core.Mux.HandleFunc("GET /-/healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	c.core.Mux.HandleFunc("GET /-/state", func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, c.State(r.URL.Query().Get("project")))
 	})
-	c.core.mux.HandleFunc("GET /-/tree", func(w http.ResponseWriter, r *http.Request) {
+	c.core.Mux.HandleFunc("GET /-/tree", func(w http.ResponseWriter, r *http.Request) {
 		writeText(w, c.Tree(r.URL.Query().Get("project")))
 	})
-	c.core.mux.HandleFunc("GET /-/log", c.adminLog)
-	c.core.mux.HandleFunc("DELETE /-/log", func(http.ResponseWriter, *http.Request) { c.ResetLog() })
-	c.core.mux.HandleFunc("GET /-/faults", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, c.Faults()) })
-	c.core.mux.HandleFunc("DELETE /-/faults", func(http.ResponseWriter, *http.Request) { c.ClearFaults() })
-	c.core.mux.HandleFunc("DELETE /-/tokens", func(http.ResponseWriter, *http.Request) { c.RevokeTokens() })
-	c.core.mux.HandleFunc("POST /-/reset", func(http.ResponseWriter, *http.Request) {
+	c.core.Mux.HandleFunc("GET /-/log", c.adminLog)
+	c.core.Mux.HandleFunc("DELETE /-/log", func(http.ResponseWriter, *http.Request) { c.ResetLog() })
+	c.core.Mux.HandleFunc("GET /-/faults", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, c.Faults()) })
+	c.core.Mux.HandleFunc("DELETE /-/faults", func(http.ResponseWriter, *http.Request) { c.ClearFaults() })
+	c.core.Mux.HandleFunc("DELETE /-/tokens", func(http.ResponseWriter, *http.Request) { c.RevokeTokens() })
+	c.core.Mux.HandleFunc("POST /-/reset", func(http.ResponseWriter, *http.Request) {
 		c.ResetLog()
 		c.ClearFaults()
 		c.SetLatency(0)
@@ -64,7 +65,7 @@ func (c *Cloud) registerAdmin() {
 		return map[string]string{"latency": d.String()}, nil
 	})
 	c.adminDo("PUT /-/transitions", func(r *http.Request) (any, error) {
-		var t Transition
+		var t core.Transition
 		if err := readJSON(r, &t); err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func (c *Cloud) registerAdmin() {
 
 // adminDo registers a call that answers with JSON, or with 400 and the error as text.
 func (c *Cloud) adminDo(pattern string, do func(*http.Request) (any, error)) {
-	c.core.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+	c.core.Mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		out, err := do(r)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)

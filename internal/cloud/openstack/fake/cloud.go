@@ -8,6 +8,14 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/cinder"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/glance"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/keystone"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/manila"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/nova"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/octavia"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -15,14 +23,14 @@ import (
 type Cloud struct {
 	*wire.Tap // the log of its calls, and the dials for what goes wrong with them
 
-	core     *shared
-	keystone *keystoneService
-	neutron  *neutronService
-	nova     *novaService
-	glance   *glanceService
-	octavia  *octaviaService
-	manila   *manilaService
-	cinder   *cinderService
+	core     *core.Cloud
+	keystone *keystone.Service
+	neutron  *neutron.Service
+	nova     *nova.Service
+	glance   *glance.Service
+	octavia  *octavia.Service
+	manila   *manila.Service
+	cinder   *cinder.Service
 
 	server   *http.Server
 	listener net.Listener
@@ -35,16 +43,16 @@ func New(opts ...Option) *Cloud {
 	for _, opt := range opts {
 		opt(&settings)
 	}
-	shared := newShared(settings)
+	shared := core.New(settings)
 	c := &Cloud{Tap: shared.Tap, core: shared}
-	c.SetLatency(settings.latency)
-	c.neutron = newNeutron(shared)
-	c.keystone = newKeystone(shared, func(projectID string) { c.neutron.ensureDefaultGroup(projectID) })
-	c.glance = newGlance(shared)
-	c.cinder = newCinder(shared, c.glance)
-	c.nova = newNova(shared, c.neutron, c.glance, c.cinder)
-	c.octavia = newOctavia(shared, c.neutron)
-	c.manila = newManila(shared, c.neutron)
+	c.SetLatency(settings.Latency)
+	c.neutron = neutron.New(shared)
+	c.keystone = keystone.New(shared, func(projectID string) { c.neutron.EnsureDefaultGroup(projectID) })
+	c.glance = glance.New(shared)
+	c.cinder = cinder.New(shared, c.glance)
+	c.nova = nova.New(shared, c.neutron, c.glance, c.cinder)
+	c.octavia = octavia.New(shared, c.neutron)
+	c.manila = manila.New(shared, c.neutron)
 	c.registerQuotas()
 	c.registerAdmin()
 	c.addDefaultContent()
@@ -68,7 +76,7 @@ func (c *Cloud) Start(addr string) error {
 }
 
 // Handler serves all services, each below its own path. URLs in answers repeat the scheme and host of the request.
-func (c *Cloud) Handler() http.Handler { return c.core.mux }
+func (c *Cloud) Handler() http.Handler { return c.core.Mux }
 
 // URL is where a started cloud listens, such as "http://127.0.0.1:40001".
 func (c *Cloud) URL() string {
@@ -79,7 +87,7 @@ func (c *Cloud) URL() string {
 }
 
 // AuthURL is the Keystone endpoint of a started cloud, with version.
-func (c *Cloud) AuthURL() string { return c.URL() + keystonePrefix + "/v3" }
+func (c *Cloud) AuthURL() string { return c.URL() + core.KeystonePrefix + "/v3" }
 
 // Close stops serving and cuts all connections. It is safe to call twice, and on a cloud that was not started.
 func (c *Cloud) Close() error {

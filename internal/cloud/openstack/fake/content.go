@@ -2,6 +2,9 @@ package fake
 
 import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/keystone"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/nova"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -33,24 +36,24 @@ func createTargetFor(collection string) (createTarget, bool) {
 
 // addDefaultContent makes the default content.
 func (c *Cloud) addDefaultContent() {
-	admin, garden := c.keystone.addProject(AdminProject), c.keystone.addProject(DefaultProject)
-	c.keystone.addUser(AdminUser, AdminPassword, []string{roleAdmin, roleMember}, admin)
-	member := c.keystone.addUser(DefaultUser, DefaultPassword, memberRoles(), garden)
-	c.keystone.addAppCredential(DefaultAppCredentialName, DefaultAppCredentialSecret, member, garden)
+	admin, garden := c.keystone.AddProject(AdminProject), c.keystone.AddProject(DefaultProject)
+	c.keystone.AddUser(AdminUser, AdminPassword, []string{core.RoleAdmin, core.RoleMember}, admin)
+	member := c.keystone.AddUser(DefaultUser, DefaultPassword, keystone.MemberRoles(), garden)
+	c.keystone.AddAppCredential(DefaultAppCredentialName, DefaultAppCredentialSecret, member, garden)
 
-	public := c.neutron.newNetwork(admin.id)
+	public := c.neutron.NewNetwork(admin.ID)
 	public.Name, public.External = ExternalNetwork, true
-	c.neutron.networks.Add(public)
+	c.neutron.Networks.Add(public)
 	for _, s := range []struct{ name, cidr, gateway string }{
 		{ExternalSubnetA, "198.18.0.0/17", "198.18.0.1"},
 		{ExternalSubnetB, "198.18.128.0/17", "198.18.128.1"},
 	} {
-		subnet := c.neutron.newSubnet(admin.id, public.ID, s.cidr)
+		subnet := c.neutron.NewSubnet(admin.ID, public.ID, s.cidr)
 		subnet.Name, subnet.GatewayIP, subnet.EnableDHCP = s.name, core.Null(s.gateway), false
-		subnet.AllocationPools = defaultPools(subnet)
-		c.neutron.storeSubnet(public, subnet)
+		subnet.AllocationPools = neutron.DefaultPools(subnet)
+		c.neutron.StoreSubnet(public, subnet)
 	}
-	for _, f := range []Flavor{
+	for _, f := range []nova.Flavor{
 		{Name: "m1.tiny", VCPUs: 1, RAM: 512, Disk: 1},
 		{Name: "m1.small", VCPUs: 1, RAM: 2048, Disk: 20},
 		{Name: "m1.medium", VCPUs: 2, RAM: 4096, Disk: 40},

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 // path is the service's own, such as "PUT", wire.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded
 // body of the answer.
 func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path string, body any) (map[string]any, error) {
-	prefix, known := prefixOfService(service)
+	prefix, known := core.PrefixOfService(service)
 	if !known {
 		return nil, fmt.Errorf("no service %q", service)
 	}
@@ -37,14 +38,14 @@ func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path 
 	if err != nil {
 		return nil, fmt.Errorf("reading the path of %s %s: %w", method, path, err)
 	}
-	ctx := asOperator(context.Background(), caller)
+	ctx := core.AsOperator(context.Background(), caller)
 	r, err := http.NewRequestWithContext(ctx, method, "http://operator", sent)
 	if err != nil {
 		return nil, fmt.Errorf("building %s %s: %w", method, path, err)
 	}
 	r.URL = target
 	rec := &recorder{header: http.Header{}}
-	c.core.mux.ServeHTTP(rec, r)
+	c.core.Mux.ServeHTTP(rec, r)
 	if rec.status >= http.StatusBadRequest {
 		return nil, fmt.Errorf("%s %s: %d %s", method, path, rec.status, rec.body)
 	}

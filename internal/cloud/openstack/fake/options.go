@@ -3,13 +3,14 @@ package fake
 import (
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
 // What a new cloud contains.
 const (
 	DefaultRegion   = "RegionOne"
-	DefaultDomain   = defaultDomain
+	DefaultDomain   = core.DefaultDomain
 	DefaultProject  = "garden"
 	DefaultUser     = "gardener"
 	DefaultPassword = "secret"
@@ -30,74 +31,74 @@ const (
 type Attrs map[string]any
 
 // Option configures a new cloud.
-type Option func(*config)
+type Option func(*core.Config)
 
-func defaultConfig() config {
-	return config{
-		regions:        []string{DefaultRegion},
-		catalog:        Unversioned,
-		tokenLifetime:  time.Hour,
-		zones:          []string{"zone-a", "zone-b", "zone-c"},
-		mtu:            1450,
-		interfaceOwner: "network:router_interface",
-		novaMicro:      93, // Zed
-		transitions:    map[string]Transition{},
-		hosts:          3,
+func defaultConfig() core.Config {
+	return core.Config{
+		Regions:        []string{DefaultRegion},
+		Catalog:        core.Unversioned,
+		TokenLifetime:  time.Hour,
+		Zones:          []string{"zone-a", "zone-b", "zone-c"},
+		Mtu:            1450,
+		InterfaceOwner: "network:router_interface",
+		NovaMicro:      93, // Zed
+		Transitions:    map[string]core.Transition{},
+		Hosts:          3,
 	}
 }
 
 // WithCatalog sets the shape of the catalog.
-func WithCatalog(shape CatalogShape) Option { return func(c *config) { c.catalog = shape } }
+func WithCatalog(shape core.CatalogShape) Option { return func(c *core.Config) { c.Catalog = shape } }
 
 // WithoutServices leaves services out of the catalog.
 func WithoutServices(services ...wire.Service) Option {
-	return func(c *config) { c.missingServices = append(c.missingServices, services...) }
+	return func(c *core.Config) { c.MissingServices = append(c.MissingServices, services...) }
 }
 
 // WithRegions names the regions in the catalog. All of them lead to the same services.
-func WithRegions(regions ...string) Option { return func(c *config) { c.regions = regions } }
+func WithRegions(regions ...string) Option { return func(c *core.Config) { c.Regions = regions } }
 
 // WithTokenLifetime sets how long tokens are valid; an hour unless given.
-func WithTokenLifetime(d time.Duration) Option { return func(c *config) { c.tokenLifetime = d } }
+func WithTokenLifetime(d time.Duration) Option { return func(c *core.Config) { c.TokenLifetime = d } }
 
 // WithLatency sets how long every call waits before its effect, see SetLatency.
-func WithLatency(d time.Duration) Option { return func(c *config) { c.latency = d } }
+func WithLatency(d time.Duration) Option { return func(c *core.Config) { c.Latency = d } }
 
 // WithZones names the availability zones of compute and network.
-func WithZones(zones ...string) Option { return func(c *config) { c.zones = zones } }
+func WithZones(zones ...string) Option { return func(c *core.Config) { c.Zones = zones } }
 
 // WithHosts sets how many hypervisors there are, which is how many servers a hard anti-affinity group can have. The zones share
 // them; unless given, each zone has one.
-func WithHosts(n int) Option { return func(c *config) { c.hosts = n } }
+func WithHosts(n int) Option { return func(c *core.Config) { c.Hosts = n } }
 
 // WithComputeMicroversion sets the newest microversion of Nova, 66 for 2.66; unless given, it is that of Zed.
-func WithComputeMicroversion(minor int) Option { return func(c *config) { c.novaMicro = minor } }
+func WithComputeMicroversion(minor int) Option { return func(c *core.Config) { c.NovaMicro = minor } }
 
 // WithDHCPPorts makes Neutron put a port of its own into every network with DHCP, as clouds with DHCP agents do.
-func WithDHCPPorts() Option { return func(c *config) { c.dhcpPorts = true } }
+func WithDHCPPorts() Option { return func(c *core.Config) { c.DhcpPorts = true } }
 
 // WithMTU sets the largest MTU of a network, in bytes, which is also the default.
-func WithMTU(mtu int) Option { return func(c *config) { c.mtu = mtu } }
+func WithMTU(mtu int) Option { return func(c *core.Config) { c.Mtu = mtu } }
 
 // WithPageSize makes Neutron and Octavia cut lists into pages of that size although the client set no limit.
-func WithPageSize(n int) Option { return func(c *config) { c.pageSize = n } }
+func WithPageSize(n int) Option { return func(c *core.Config) { c.PageSize = n } }
 
 // WithoutExtensions switches Neutron extensions off, by alias: "revision-if-match", "standard-attr-tag",
 // "availability_zone", "router_availability_zone", "net-mtu-writable".
 func WithoutExtensions(aliases ...string) Option {
-	return func(c *config) { c.missingExtensions = append(c.missingExtensions, aliases...) }
+	return func(c *core.Config) { c.MissingExtensions = append(c.MissingExtensions, aliases...) }
 }
 
 // WithPolicy replaces the policy for plain members.
-func WithPolicy(p Policy) Option { return func(c *config) { c.policy = p } }
+func WithPolicy(p core.Policy) Option { return func(c *core.Config) { c.Policy = p } }
 
 // WithRouterInterfaceOwner sets the device owner of router interface ports: "network:router_interface" unless given,
 // "network:router_interface_distributed" or "network:ha_router_replicated_interface" in clouds with such routers.
 func WithRouterInterfaceOwner(owner string) Option {
-	return func(c *config) { c.interfaceOwner = owner }
+	return func(c *core.Config) { c.InterfaceOwner = owner }
 }
 
 // WithTransition makes resources of a kind take their time to become ready, see SetTransition.
-func WithTransition(kind string, t Transition) Option {
-	return func(c *config) { c.transitions[kind] = t }
+func WithTransition(kind string, t core.Transition) Option {
+	return func(c *core.Config) { c.Transitions[kind] = t }
 }

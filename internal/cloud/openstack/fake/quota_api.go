@@ -13,7 +13,7 @@ import (
 
 // quotaAPI is how one service lets its operators set quotas, and projects read their own.
 type quotaAPI struct {
-	endpoint
+	core.Endpoint
 	path      string // its last part is {of}, the project that the quota is of
 	key       string // around the quota in bodies
 	resources []string
@@ -32,7 +32,7 @@ type quotaAPI struct {
 func quotaAPIs() []quotaAPI {
 	return []quotaAPI{
 		{
-			endpoint: endpoint{service: wire.Neutron, prefix: neutronPrefix}, path: "/v2.0/quotas/{of}", key: "quota",
+			Endpoint: core.Endpoint{Service: wire.Neutron, Prefix: core.NeutronPrefix}, path: "/v2.0/quotas/{of}", key: "quota",
 			resources: []string{
 				"network", "subnet", "subnetpool", "port", "router", "floatingip", "security_group", "security_group_rule", "rbac_policy",
 			},
@@ -45,19 +45,19 @@ func quotaAPIs() []quotaAPI {
 			},
 		},
 		{
-			endpoint: endpoint{service: wire.Nova, prefix: novaPrefix}, path: "/v2.1/os-quota-sets/{of}", key: "quota_set",
+			Endpoint: core.Endpoint{Service: wire.Nova, Prefix: core.NovaPrefix}, path: "/v2.1/os-quota-sets/{of}", key: "quota_set",
 			resources: []string{"instances", "cores", "ram", "key_pairs", "server_groups"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusAccepted,
 			denied: func(action string) *wire.Error {
 				return core.Forbidden("", "Policy doesn't allow os_compute_api:os-quota-sets:%s to be performed.", action)
 			},
 			body: schema.Object([]string{"quota_set"}, schema.Attribute("quota_set", schema.Object(nil,
-				schema.Attribute("instances", schema.Number(Unlimited)), schema.Attribute("cores", schema.Number(Unlimited)), schema.Attribute("ram", schema.Number(Unlimited)),
-				schema.Attribute("key_pairs", schema.Number(Unlimited)), schema.Attribute("server_groups", schema.Number(Unlimited)),
+				schema.Attribute("instances", schema.Number(core.Unlimited)), schema.Attribute("cores", schema.Number(core.Unlimited)), schema.Attribute("ram", schema.Number(core.Unlimited)),
+				schema.Attribute("key_pairs", schema.Number(core.Unlimited)), schema.Attribute("server_groups", schema.Number(core.Unlimited)),
 			))),
 		},
 		{
-			endpoint: endpoint{service: wire.Cinder, prefix: cinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
+			Endpoint: core.Endpoint{Service: wire.Cinder, Prefix: core.CinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
 			resources: []string{"volumes", "gigabytes"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusOK,
 			denied: func(action string) *wire.Error {
@@ -68,7 +68,7 @@ func quotaAPIs() []quotaAPI {
 			},
 		},
 		{
-			endpoint: endpoint{service: wire.Octavia, prefix: octaviaPrefix}, path: "/v2/lbaas/quotas/{of}", key: "quota",
+			Endpoint: core.Endpoint{Service: wire.Octavia, Prefix: core.OctaviaPrefix}, path: "/v2/lbaas/quotas/{of}", key: "quota",
 			resources: []string{"load_balancer", "listener", "member", "pool", "health_monitor", "l7policy", "l7rule"},
 			changed:   http.StatusAccepted, removed: http.StatusAccepted,
 			denied: func(string) *wire.Error {
@@ -83,67 +83,67 @@ func quotaAPIs() []quotaAPI {
 
 func (c *Cloud) registerQuotas() {
 	for _, api := range quotaAPIs() {
-		c.core.route(api.endpoint, "GET "+api.path, func(q *request) (reply, error) {
-			if !q.owns(q.path("of")) {
-				return reply{}, api.denied("show")
+		c.core.Route(api.Endpoint, "GET "+api.path, func(q *core.Request) (core.Reply, error) {
+			if !q.Owns(q.Path("of")) {
+				return core.Reply{}, api.denied("show")
 			}
-			view := c.quotaView(&api, q.path("of"))
+			view := c.quotaView(&api, q.Path("of"))
 			if api.showsID {
-				view["id"] = q.path("of")
+				view["id"] = q.Path("of")
 			}
-			return ok(map[string]any{api.key: view})
+			return core.OK(map[string]any{api.key: view})
 		})
-		c.core.route(api.endpoint, "PUT "+api.path, func(q *request) (reply, error) { return c.changeQuota(&api, q) })
-		c.core.route(api.endpoint, "DELETE "+api.path, func(q *request) (reply, error) { return c.removeQuota(&api, q) })
+		c.core.Route(api.Endpoint, "PUT "+api.path, func(q *core.Request) (core.Reply, error) { return c.changeQuota(&api, q) })
+		c.core.Route(api.Endpoint, "DELETE "+api.path, func(q *core.Request) (core.Reply, error) { return c.removeQuota(&api, q) })
 	}
 }
 
 func (c *Cloud) quotaView(api *quotaAPI, projectID string) map[string]any {
 	view := map[string]any{}
 	for _, resource := range api.resources {
-		view[resource] = c.core.limit(projectID, resource)
+		view[resource] = c.core.Limit(projectID, resource)
 	}
 	return view
 }
 
-func (c *Cloud) changeQuota(api *quotaAPI, q *request) (reply, error) {
+func (c *Cloud) changeQuota(api *quotaAPI, q *core.Request) (core.Reply, error) {
 	if api.body != nil {
-		if err := schema.Validate(q.body, api.body); err != nil {
-			return reply{}, err
+		if err := schema.Validate(q.Body, api.body); err != nil {
+			return core.Reply{}, err
 		}
 	}
-	raw, found := core.Unwrap(q.body, api.key)
+	raw, found := core.Unwrap(q.Body, api.key)
 	var limits map[string]int
 	if !found || json.Unmarshal(raw, &limits) != nil {
-		return reply{}, core.BadRequest("", "'%s' is a required property", api.key)
+		return core.Reply{}, core.BadRequest("", "'%s' is a required property", api.key)
 	}
 	for resource := range limits {
 		if !slices.Contains(api.resources, resource) {
-			return reply{}, api.unknown(resource)
+			return core.Reply{}, api.unknown(resource)
 		}
 	}
-	if !q.admin() {
-		return reply{}, api.denied("update")
+	if !q.Admin() {
+		return core.Reply{}, api.denied("update")
 	}
 	for resource, limit := range limits {
-		c.core.setQuota(q.path("of"), resource, limit)
+		c.core.SetQuota(q.Path("of"), resource, limit)
 	}
-	return reply{status: api.changed, body: map[string]any{api.key: c.quotaView(api, q.path("of"))}}, nil
+	return core.Reply{Status: api.changed, Body: map[string]any{api.key: c.quotaView(api, q.Path("of"))}}, nil
 }
 
-func (c *Cloud) removeQuota(api *quotaAPI, q *request) (reply, error) {
-	if !q.admin() {
-		return reply{}, api.denied("delete")
+func (c *Cloud) removeQuota(api *quotaAPI, q *core.Request) (core.Reply, error) {
+	if !q.Admin() {
+		return core.Reply{}, api.denied("delete")
 	}
-	set := c.core.quotas[q.path("of")]
+	set := c.core.Quotas[q.Path("of")]
 	had := false
 	for _, resource := range api.resources {
 		_, isSet := set[resource]
 		had = had || isSet
 		delete(set, resource)
 	}
-	if !had && api.service == wire.Neutron {
-		return reply{}, core.NotFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.path("of"))
+	if !had && api.Service == wire.Neutron {
+		return core.Reply{}, core.NotFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.Path("of"))
 	}
-	return reply{status: api.removed}, nil
+	return core.Reply{Status: api.removed}, nil
 }

@@ -5,55 +5,60 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/cinder"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/manila"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/nova"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/octavia"
 )
 
 // State is what exists, oldest first in each list. It is a copy: reading it needs no care.
 type State struct {
-	Networks       []Network       `json:"networks"`
-	Subnets        []Subnet        `json:"subnets"`
-	SubnetPools    []SubnetPool    `json:"subnetPools"`
-	Routers        []Router        `json:"routers"`
-	Ports          []Port          `json:"ports"`
-	FloatingIPs    []FloatingIP    `json:"floatingIPs"`
-	SecurityGroups []SecurityGroup `json:"securityGroups"`
-	KeyPairs       []KeyPair       `json:"keyPairs"`
-	Servers        []Server        `json:"servers"`
-	ServerGroups   []ServerGroup   `json:"serverGroups"`
-	LoadBalancers  []LoadBalancer  `json:"loadBalancers"`
-	ShareNetworks  []ShareNetwork  `json:"shareNetworks"`
-	Volumes        []Volume        `json:"volumes"`
+	Networks       []neutron.Network       `json:"networks"`
+	Subnets        []neutron.Subnet        `json:"subnets"`
+	SubnetPools    []neutron.SubnetPool    `json:"subnetPools"`
+	Routers        []neutron.Router        `json:"routers"`
+	Ports          []neutron.Port          `json:"ports"`
+	FloatingIPs    []neutron.FloatingIP    `json:"floatingIPs"`
+	SecurityGroups []neutron.SecurityGroup `json:"securityGroups"`
+	KeyPairs       []nova.KeyPair          `json:"keyPairs"`
+	Servers        []nova.Server           `json:"servers"`
+	ServerGroups   []nova.ServerGroup      `json:"serverGroups"`
+	LoadBalancers  []octavia.LoadBalancer  `json:"loadBalancers"`
+	ShareNetworks  []manila.ShareNetwork   `json:"shareNetworks"`
+	Volumes        []cinder.Volume         `json:"volumes"`
 }
 
 // State returns what a project owns, given by name or ID, and the key pairs of its users; with "" all there is. Ports
 // that belong to nobody (router gateways, floating IPs) count to the project of what they serve.
 func (c *Cloud) State(project string) State {
-	c.core.mu.Lock()
-	defer c.core.mu.Unlock()
-	c.core.finishTransitions()
+	c.core.Mu.Lock()
+	defer c.core.Mu.Unlock()
+	c.core.FinishTransitions()
 	all, id := project == "", project
-	if p := c.keystone.project(project); p != nil {
-		id = p.id
+	if p := c.keystone.Project(project); p != nil {
+		id = p.ID
 	}
 	mine := func(owner string) bool { return all || owner == id }
 	users := map[string]bool{}
-	for _, u := range c.keystone.users {
-		users[u.id] = all || u.roles[id] != nil
+	for _, u := range c.keystone.Users {
+		users[u.ID] = all || u.Roles[id] != nil
 	}
 	return State{
-		Networks:       selectCopies(c.neutron.networks, func(n *Network) bool { return mine(n.ProjectID) }),
-		Subnets:        selectCopies(c.neutron.subnets, func(s *Subnet) bool { return mine(s.ProjectID) }),
-		SubnetPools:    selectCopies(c.neutron.pools, func(p *SubnetPool) bool { return mine(p.ProjectID) }),
-		Routers:        selectCopies(c.neutron.routers, func(r *Router) bool { return mine(r.ProjectID) }),
-		Ports:          selectCopies(c.neutron.ports, func(p *Port) bool { return mine(c.ownerProject(p)) }),
-		FloatingIPs:    selectCopies(c.neutron.fips, func(f *FloatingIP) bool { return mine(f.ProjectID) }),
-		SecurityGroups: selectCopies(c.neutron.groups, func(g *SecurityGroup) bool { return mine(g.ProjectID) }),
-		KeyPairs:       selectCopies(c.nova.keyPairs, func(k *KeyPair) bool { return users[k.UserID] }),
-		Servers:        selectCopies(c.nova.servers, func(s *Server) bool { return mine(s.ProjectID) }),
-		ServerGroups:   selectCopies(c.nova.groups, func(g *ServerGroup) bool { return mine(g.ProjectID) }),
-		LoadBalancers:  selectCopies(c.octavia.balancers, func(b *LoadBalancer) bool { return mine(b.ProjectID) }),
-		ShareNetworks:  selectCopies(c.manila.networks, func(n *ShareNetwork) bool { return mine(n.ProjectID) }),
-		Volumes:        selectCopies(c.cinder.volumes, func(v *Volume) bool { return mine(v.ProjectID) }),
+		Networks:       selectCopies(c.neutron.Networks, func(n *neutron.Network) bool { return mine(n.ProjectID) }),
+		Subnets:        selectCopies(c.neutron.Subnets, func(s *neutron.Subnet) bool { return mine(s.ProjectID) }),
+		SubnetPools:    selectCopies(c.neutron.Pools, func(p *neutron.SubnetPool) bool { return mine(p.ProjectID) }),
+		Routers:        selectCopies(c.neutron.Routers, func(r *neutron.Router) bool { return mine(r.ProjectID) }),
+		Ports:          selectCopies(c.neutron.Ports, func(p *neutron.Port) bool { return mine(c.ownerProject(p)) }),
+		FloatingIPs:    selectCopies(c.neutron.Fips, func(f *neutron.FloatingIP) bool { return mine(f.ProjectID) }),
+		SecurityGroups: selectCopies(c.neutron.Groups, func(g *neutron.SecurityGroup) bool { return mine(g.ProjectID) }),
+		KeyPairs:       selectCopies(c.nova.KeyPairs, func(k *nova.KeyPair) bool { return users[k.UserID] }),
+		Servers:        selectCopies(c.nova.Servers, func(s *nova.Server) bool { return mine(s.ProjectID) }),
+		ServerGroups:   selectCopies(c.nova.Groups, func(g *nova.ServerGroup) bool { return mine(g.ProjectID) }),
+		LoadBalancers:  selectCopies(c.octavia.Balancers, func(b *octavia.LoadBalancer) bool { return mine(b.ProjectID) }),
+		ShareNetworks:  selectCopies(c.manila.Networks, func(n *manila.ShareNetwork) bool { return mine(n.ProjectID) }),
+		Volumes:        selectCopies(c.cinder.Volumes, func(v *cinder.Volume) bool { return mine(v.ProjectID) }),
 	}
 }
 
@@ -62,14 +67,14 @@ func selectCopies[T any](t *core.Table[T], match func(*T) bool) []T {
 }
 
 // ownerProject is the project of a port, or of the router or floating IP that it serves.
-func (c *Cloud) ownerProject(p *Port) string {
+func (c *Cloud) ownerProject(p *neutron.Port) string {
 	if p.ProjectID != "" {
 		return p.ProjectID
 	}
-	if r := c.neutron.routers.Get(p.DeviceID); r != nil {
+	if r := c.neutron.Routers.Get(p.DeviceID); r != nil {
 		return r.ProjectID
 	}
-	if f := c.neutron.fips.Get(p.DeviceID); f != nil {
+	if f := c.neutron.Fips.Get(p.DeviceID); f != nil {
 		return f.ProjectID
 	}
 	return ""
@@ -143,12 +148,12 @@ func Diff(before, after State) (came, went []string) {
 }
 
 // brief is a rule in a few words: "ingress IPv4 tcp 30000-32767 from 0.0.0.0/0".
-func brief(r *SecurityGroupRule) string {
+func brief(r *neutron.SecurityGroupRule) string {
 	parts := []string{r.Direction, r.EtherType}
 	if r.Protocol != "" {
 		parts = append(parts, string(r.Protocol))
 	}
-	if r.PortRangeMin != AnyPort || r.PortRangeMax != AnyPort {
+	if r.PortRangeMin != neutron.AnyPort || r.PortRangeMax != neutron.AnyPort {
 		parts = append(parts, fmt.Sprintf("%d-%d", r.PortRangeMin, r.PortRangeMax))
 	}
 	side := "from"

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/octavia"
 )
 
 // branch is a line of a drawn tree with what hangs below it.
@@ -57,7 +60,7 @@ func (c *Cloud) Tree(project string) string {
 	return out.String()
 }
 
-func drawExternal(root *branch, n Network, all, mine State, drawn map[string]bool) {
+func drawExternal(root *branch, n neutron.Network, all, mine State, drawn map[string]bool) {
 	drawn[n.ID] = true
 	at := root.add("external network %s", n.Name)
 	for _, r := range mine.Routers {
@@ -70,14 +73,14 @@ func drawExternal(root *branch, n Network, all, mine State, drawn map[string]boo
 			continue
 		}
 		target := "not associated"
-		if i := slices.IndexFunc(all.Ports, func(p Port) bool { return p.ID == string(f.PortID) }); i >= 0 {
+		if i := slices.IndexFunc(all.Ports, func(p neutron.Port) bool { return p.ID == string(f.PortID) }); i >= 0 {
 			target = "to " + string(f.FixedIPAddress) + " " + all.Ports[i].Name
 		}
 		at.add("floating IP %s %s", f.FloatingIPAddress, target)
 	}
 }
 
-func drawRouter(at *branch, r Router, mine State, drawn map[string]bool) {
+func drawRouter(at *branch, r neutron.Router, mine State, drawn map[string]bool) {
 	text := "router " + r.Name
 	if r.Gateway != nil {
 		var ips []string
@@ -91,7 +94,7 @@ func drawRouter(at *branch, r Router, mine State, drawn map[string]bool) {
 		at.add("route %s via %s", route.Destination, route.NextHop)
 	}
 	for _, p := range mine.Ports {
-		if p.DeviceID != r.ID || !isRouterInterface(p.DeviceOwner) {
+		if p.DeviceID != r.ID || !neutron.IsRouterInterface(p.DeviceOwner) {
 			continue
 		}
 		via := at.add("interface %s", addresses(p))
@@ -110,7 +113,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-func addresses(p Port) string {
+func addresses(p neutron.Port) string {
 	var ips []string
 	for _, ip := range p.FixedIPs {
 		ips = append(ips, ip.IPAddress)
@@ -118,7 +121,7 @@ func addresses(p Port) string {
 	return strings.Join(ips, ", ")
 }
 
-func drawNetwork(at *branch, n Network, mine State, drawn map[string]bool) {
+func drawNetwork(at *branch, n neutron.Network, mine State, drawn map[string]bool) {
 	drawn[n.ID] = true
 	at = at.add("network %s", n.Name)
 	for _, s := range mine.Subnets {
@@ -127,7 +130,7 @@ func drawNetwork(at *branch, n Network, mine State, drawn map[string]bool) {
 		}
 		below := at.add("subnet %s %s", s.Name, s.CIDR)
 		for _, p := range mine.Ports {
-			if isRouterInterface(p.DeviceOwner) || len(p.FixedIPs) == 0 || p.FixedIPs[0].SubnetID != s.ID {
+			if neutron.IsRouterInterface(p.DeviceOwner) || len(p.FixedIPs) == 0 || p.FixedIPs[0].SubnetID != s.ID {
 				continue
 			}
 			below.add("%s %s", portUser(p, mine), addresses(p))
@@ -136,7 +139,7 @@ func drawNetwork(at *branch, n Network, mine State, drawn map[string]bool) {
 }
 
 // portUser says in words what a port belongs to.
-func portUser(p Port, mine State) string {
+func portUser(p neutron.Port, mine State) string {
 	for _, s := range mine.Servers {
 		if s.ID == p.DeviceID {
 			return "server " + s.Name
@@ -155,10 +158,10 @@ func drawOthers(root *branch, mine State) {
 		root.add("subnet pool %s %s", p.Name, strings.Join(p.Prefixes, ", "))
 	}
 	for _, g := range mine.SecurityGroups {
-		used := slices.ContainsFunc(mine.Ports, func(p Port) bool {
-			return p.DeviceOwner != ownerOctavia && slices.Contains(p.SecurityGroups, g.ID)
+		used := slices.ContainsFunc(mine.Ports, func(p neutron.Port) bool {
+			return p.DeviceOwner != octavia.OwnerOctavia && slices.Contains(p.SecurityGroups, g.ID)
 		})
-		if g.Name == defaultGroup && !used {
+		if g.Name == neutron.DefaultGroup && !used {
 			continue
 		}
 		at := root.add("security group %s", g.Name)

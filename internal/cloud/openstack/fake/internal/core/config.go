@@ -1,0 +1,56 @@
+package core
+
+import (
+	"slices"
+	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+)
+
+// CatalogShape says how the endpoints in the catalog are written.
+type CatalogShape string
+
+type Config struct {
+	Regions           []string
+	Catalog           CatalogShape
+	MissingServices   []wire.Service
+	TokenLifetime     time.Duration
+	Latency           time.Duration
+	Zones             []string
+	Mtu               int
+	PageSize          int
+	MissingExtensions []string
+	Policy            Policy
+	InterfaceOwner    string
+	NovaMicro         int
+	Transitions       map[string]Transition
+	Hosts             int
+	DhcpPorts         bool
+}
+
+// Policy says what a plain project member may do. The zero value is that of a stock cloud.
+type Policy struct {
+	// SeeExternalSubnets shows the subnets of external networks. In a stock cloud members only see the IDs.
+	SeeExternalSubnets bool
+	// SetSNAT allows enable_snat in a router's gateway.
+	SetSNAT bool
+	// SetGatewaySubnet allows external_fixed_ips that name a subnet only. Many clouds open that, together with
+	// SeeExternalSubnets.
+	SetGatewaySubnet bool
+	// SetGatewayAddress allows external_fixed_ips that name an address.
+	SetGatewayAddress bool
+	// SetFloatingAddress allows to choose the address of a floating IP.
+	SetFloatingAddress bool
+}
+
+func (c *Config) has(s wire.Service) bool { return !slices.Contains(c.MissingServices, s) }
+
+func (c *Config) HasExtension(alias string) bool { return !slices.Contains(c.MissingExtensions, alias) }
+
+func (c *Config) transition(kind string) Transition { return c.Transitions[kind] }
+
+// The shapes. Installers differ; clients must cope with both.
+const (
+	Unversioned CatalogShape = "unversioned" // Neutron, Octavia and Glance without their version, as DevStack has it
+	Versioned   CatalogShape = "versioned"   // every endpoint with its version
+)

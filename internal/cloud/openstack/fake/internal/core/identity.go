@@ -1,0 +1,27 @@
+package core
+
+import "slices"
+
+// Identity is who makes a call, in which project.
+type Identity struct {
+	UserID, UserName       string
+	ProjectID, ProjectName string // empty without a scope
+	Roles                  []string
+	AppCredentialID        string
+}
+
+func (i *Identity) Admin() bool { return slices.Contains(i.Roles, RoleAdmin) }
+
+// Owns reports whether a resource of the project is the caller's, or the caller may do anything.
+func (i *Identity) Owns(projectID string) bool { return i.Admin() || i.ProjectID == projectID }
+
+// DefaultDomain is the name of the only domain.
+const DefaultDomain = "Default"
+
+// The roles that services ask for.
+const (
+	RoleMember = "member"
+	RoleAdmin  = "admin"
+	// roleBalancers is what Octavia requires of whoever makes load balancers.
+	RoleBalancers = "load-balancer_member"
+)

@@ -1,0 +1,24 @@
+package core
+
+// Unlimited is the quota of everything unless set.
+const Unlimited = -1
+
+// Limit returns a quota, or Unlimited.
+func (c *Cloud) Limit(projectID, resource string) int {
+	if limit, isSet := c.Quotas[projectID][resource]; isSet {
+		return limit
+	}
+	return Unlimited
+}
+
+func (c *Cloud) Exceeds(projectID, resource string, have, more int) bool {
+	limit := c.Limit(projectID, resource)
+	return limit != Unlimited && have+more > limit
+}
+
+func (c *Cloud) SetQuota(projectID, resource string, limit int) {
+	if c.Quotas[projectID] == nil {
+		c.Quotas[projectID] = map[string]int{}
+	}
+	c.Quotas[projectID][resource] = limit
+}

@@ -1,0 +1,11 @@
+package core
+
+import "time"
+
+func (c *Cloud) Now() time.Time { return time.Now().UTC() }
+
+// Timestamp is the form in which Neutron and Octavia give times.
+func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// ManilaTime is the form in which Manila, Cinder and others give times: without a zone.
+func ManilaTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000") }
