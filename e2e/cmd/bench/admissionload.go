@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,15 +23,19 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// responseTimes are how long the binary took, one by one, for reviews of a kind.
+// maxRetries is how often client-go, and with it an API server that calls a webhook, sends a request again that was answered with 429 and Retry-After.
+const maxRetries = 10
+
+// responseTimes are how long the binary took, one by one, for reviews of a kind, retries and the waiting for them included.
 type responseTimes struct {
 	request string
 	times   []time.Duration
 	wall    time.Duration
-	peak    process.Memory // while it was asked
+	retries int64
+	peak    process.Memory // during the calls
 }
 
-// measure asks every webhook, and prints what it took.
+// measure sends reviews to every webhook and prints how long they took.
 func (b *admissionBench) measure(ctx context.Context) error {
 	endpoints, err := b.endpoints(ctx)
 	if err != nil {
@@ -94,13 +99,14 @@ func (b *admissionBench) call(ctx context.Context, where endpoint, what reviewed
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	asking := &http.Client{Transport: transport}
-	if err := callOnce(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil { // whoever connects first takes longer
+	if _, err := review(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil { // whoever connects first takes longer
 		return responseTimes{}, err
 	}
 	result := responseTimes{times: make([]time.Duration, what.times)}
 	peakMemory := b.watchMemory(ctx)
 	var (
 		next    atomic.Int64
+		retries atomic.Int64
 		workers errgroup.Group
 		start   = time.Now()
 	)
@@ -108,42 +114,75 @@ func (b *admissionBench) call(ctx context.Context, where endpoint, what reviewed
 		workers.Go(func() error {
 			for i := next.Add(1) - 1; i < int64(what.times); i = next.Add(1) - 1 {
 				began := time.Now()
-				if err := callOnce(ctx, asking, where.url, body, what.refusedBy != where.name); err != nil {
+				retried, err := review(ctx, asking, where.url, body, what.refusedBy != where.name)
+				if err != nil {
 					return err
 				}
+				retries.Add(int64(retried))
 				result.times[i] = time.Since(began)
 			}
 			return nil
 		})
 	}
 	err = workers.Wait()
-	result.wall, result.peak = time.Since(start), peakMemory()
+	result.wall, result.retries, result.peak = time.Since(start), retries.Load(), peakMemory()
 	return result, err
 }
 
-func callOnce(ctx context.Context, httpClient *http.Client, url string, body []byte, allowed bool) error {
+// review sends a review as an API server does: an answer with 429 and Retry-After is waited for and sent again. It returns the number of retries.
+func review(ctx context.Context, httpClient *http.Client, url string, body []byte, allowed bool) (int, error) {
+	for retries := 0; ; retries++ {
+		wait, err := callOnce(ctx, httpClient, url, body, allowed)
+		if wait == 0 || retries == maxRetries {
+			return retries, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return retries, errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// callOnce sends a review. Where the webhook has too many requests at once, it returns an error and how long the webhook wants the caller to wait.
+func callOnce(ctx context.Context, httpClient *http.Client, url string, body []byte, allowed bool) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := httpClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("asking %s: %w", url, err)
+		return 0, fmt.Errorf("calling %s: %w", url, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	reviewResponse := &admissionv1.AdmissionReview{}
-	if err := json.NewDecoder(response.Body).Decode(reviewResponse); err != nil {
-		return fmt.Errorf("reading the answer of %s (%s): %w", url, response.Status, err)
+	if response.StatusCode != http.StatusOK {
+		return retryAfter(response), fmt.Errorf("calling %s: %s", url, response.Status)
+	}
+	answer := &admissionv1.AdmissionReview{}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return 0, fmt.Errorf("reading the answer of %s: %w", url, err)
 	}
 	switch {
-	case reviewResponse.Response == nil:
-		return errors.New("an answer without a response")
-	case reviewResponse.Response.Allowed != allowed:
-		return fmt.Errorf("the Shoot is refused, or should be: %+v", reviewResponse.Response.Result)
+	case answer.Response == nil:
+		return 0, errors.New("an answer without a response")
+	case answer.Response.Allowed != allowed:
+		return 0, fmt.Errorf("the Shoot is refused, or should be: %+v", answer.Response.Result)
 	default:
-		return nil
+		return 0, nil
 	}
+}
+
+// retryAfter returns 0 for an answer that is not to be waited for.
+func retryAfter(response *http.Response) time.Duration {
+	if response.StatusCode != http.StatusTooManyRequests {
+		return 0
+	}
+	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // watchMemory looks at the memory of the process until the function that it returns is called, which tells the most of it.
@@ -193,12 +232,13 @@ func percentile(times []time.Duration, percent int) time.Duration {
 }
 
 func responseTable(all []responseTimes) []string {
-	const layout = "%-50s %9s %9s %9s %10s"
+	const layout = "%-50s %9s %9s %9s %10s %8s"
 	inMilliseconds := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
-	lines := []string{fmt.Sprintf(layout, "", "p50", "p99", "longest", "in one s")}
+	lines := []string{fmt.Sprintf(layout, "", "p50", "p99", "longest", "in one s", "retries")}
 	for _, one := range all {
 		lines = append(lines, fmt.Sprintf(layout, one.request, inMilliseconds(percentile(one.times, 50)), inMilliseconds(percentile(one.times, 99)),
-			inMilliseconds(percentile(one.times, 100)), fmt.Sprintf("%.0f", float64(len(one.times))/one.wall.Seconds())))
+			inMilliseconds(percentile(one.times, 100)), fmt.Sprintf("%.0f", float64(len(one.times))/one.wall.Seconds()),
+			strconv.FormatInt(one.retries, 10)))
 	}
 	return lines
 }
