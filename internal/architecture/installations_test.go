@@ -2,10 +2,11 @@ package architecture
 
 import "slices"
 
-// installationRules lists the rooms of the operator of ControllerInstallations.
+// installationRules lists the packages of the operator of ControllerInstallations.
 func installationRules() []importRule {
 	const operator = "internal/controllerinstallation"
-	const kube = "sigs.k8s.io/controller-runtime/pkg/client"
+	const controllerRuntime = "sigs.k8s.io/controller-runtime/pkg"
+	const kube = controllerRuntime + "/client"
 	types := "apis/installation/v1alpha1"
 	clock := "k8s.io/utils/clock"
 	notLinked := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/..."}
@@ -70,10 +71,46 @@ func installationRules() []importRule {
 			mayNotLink: notLinked,
 		},
 		{
+			packages: operator + "/state",
+			reason:   "what two controllers know for each other depends on neither of them",
+			mayImport: []string{
+				operator + "/problem", operator + "/rollout", types, gardenerTypes, "k8s.io/client-go/util/workqueue",
+				controllerRuntime + "/reconcile", controllerRuntime + "/source",
+			},
+			mayNotLink: noHelm,
+		},
+		{
+			packages: operator + "/registered",
+			reason:   "what a ControllerDeployment says does not depend on what becomes of it",
+			mayImport: []string{
+				operator + "/problem", operator + "/chart", operator + "/revision", "internal/fielderrors", "apis/installation/...", kube, gardenerTypes,
+			},
+			mayNotLink: notLinked,
+		},
+		{
+			packages: operator + "/rolloutcontroller",
+			reason:   "what decides about revisions connects to no seed, and does not know the controller that installs",
+			mayImport: slices.Concat([]string{
+				operator + "/problem", operator + "/registered", operator + "/revision", operator + "/rollout", operator + "/state", types,
+				controllerRuntime + "/...", "k8s.io/client-go/tools/events", clock, prometheus,
+			}, gardenerLight()),
+			mayNotLink: append(slices.Clone(notLinked), operator+"/seeds/...", operator+"/workload/..."),
+		},
+		{
+			packages: operator + "/installationcontroller",
+			reason:   "what installs revisions decides about none, and does not know the controller that does",
+			mayImport: slices.Concat([]string{
+				operator + "/chart", operator + "/problem", operator + "/registered", operator + "/rendering", operator + "/revision",
+				operator + "/rollout", operator + "/seeds", operator + "/state", operator + "/workload",
+				"internal/fielderrors", "apis/installation/...", controllerRuntime + "/...", "k8s.io/client-go/tools/events", "k8s.io/utils/...", prometheus,
+			}, gardenerLight()),
+			mayNotLink: append(slices.Clone(notLinked), operator+"/rolloutcontroller/..."),
+		},
+		{
 			packages: operator,
 			reason:   "the operator knows the garden and Helm's charts, but no cloud, no driver and no contract that an installation serves",
 			mayImport: slices.Concat([]string{
-				operator + "/...", "internal/fielderrors", "apis/installation/...", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+				operator + "/...", types, controllerRuntime + "/...", "k8s.io/client-go/...", clock, prometheus,
 			}, gardenerLight()),
 			mayNotLink: notLinked,
 		},

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/registered"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 )
 
@@ -34,7 +35,7 @@ func PrintStatus(ctx context.Context, garden client.Client, out io.Writer) error
 	}
 	var names []string
 	for i := range deployments.Items {
-		if isOurs(&deployments.Items[i]) {
+		if registered.IsOurs(&deployments.Items[i]) {
 			names = append(names, deployments.Items[i].Name)
 		}
 	}
@@ -97,7 +98,7 @@ func cells(installation *gardencorev1beta1.ControllerInstallation) []string {
 	}
 	cells := []string{
 		installation.Name, installation.Spec.SeedRef.Name, status.Operator, status.Wave, status.Revision, target, string(status.Phase),
-		age(timeOf(status.AppliedAt)),
+		ageOf(status.AppliedAt),
 	}
 	for _, condition := range []gardencorev1beta1.ConditionType{
 		gardencorev1beta1.ControllerInstallationValid, gardencorev1beta1.ControllerInstallationInstalled,
@@ -112,7 +113,14 @@ func cells(installation *gardencorev1beta1.ControllerInstallation) []string {
 	return append(cells, message)
 }
 
-// age is how long something has been.
+func ageOf(t *metav1.Time) string {
+	if t == nil {
+		return ""
+	}
+	return age(t.Time)
+}
+
+// age is the time since t, in the form of kubectl; empty for no time.
 func age(t time.Time) string {
 	if t.IsZero() {
 		return ""

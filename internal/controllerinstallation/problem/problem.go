@@ -55,3 +55,22 @@ func (p *Problem) Error() string { return p.Message }
 
 // In returns the Problem in err's chain, if there is one.
 func In(err error) (*Problem, bool) { return errors.AsType[*Problem](err) }
+
+// Equal reports whether two Problems, of which either may be nil, say the same.
+func Equal(a, b *Problem) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// IsOfRevision reports whether a reason is about what a revision consists of, so that another revision may not have the problem.
+func IsOfRevision(reason string) bool {
+	switch reason {
+	case ChartInformationInvalid, ValuesInvalid, ChartCannotBeRendered, RenderingHelmValuesFailed, GardenAccessNeedsGardenlet, ProviderConfigInvalid,
+		ChartTooLarge:
+		return true
+	default:
+		return false
+	}
+}

@@ -19,6 +19,9 @@ import (
 // belong are not in it: gardener-resource-manager puts them into the namespace default, whoever rendered them.
 func Namespace(installation string) string { return "extension-" + installation }
 
+// GardenNamespace returns the namespace of a seed in the garden.
+func GardenNamespace(seed string) string { return "seed-" + seed }
+
 // applyNamespace leaves what others have written to the namespace.
 func applyNamespace(ctx context.Context, c client.Client, installation Installation, facts *SeedFacts) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace(installation.Name)}}

@@ -1,4 +1,4 @@
-package controllerinstallation
+package rolloutcontroller
 
 import (
 	"context"
@@ -11,38 +11,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/registered"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// rollouts is the reconciler of ControllerDeployments.
-type rollouts struct {
+// reconciler reconciles ControllerDeployments. What the cache lacks is only ever the latest: each change is written with the version that was read, so
+// that a decision that comes too late changes nothing.
+type reconciler struct {
 	Options
-	garden client.Client // reads from the API server
-	// cached reads Seeds, ControllerInstallations and the types of ControllerDeployments from memory. What it lacks is only ever the latest: every
-	// change is written with the version that was read, and so a decision that came too late changes nothing.
-	cached             client.Reader
-	charts             charts
-	store              revision.Store
-	states             *stateStore
-	observations       *observations
-	notifyInstallation func(ctx context.Context, installation string)
-	events             events.EventRecorder
-	metrics            *metrics
+	revisions revision.Store
+	metrics   *metrics
 }
 
-var _ reconcile.Reconciler = (*rollouts)(nil)
+var _ reconcile.Reconciler = (*reconciler)(nil)
 
 // Reconcile implements reconcile.Reconciler.
-func (r *rollouts) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	installations, err := r.installationsOf(ctx, request.Name)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -51,9 +44,9 @@ func (r *rollouts) Reconcile(ctx context.Context, request reconcile.Request) (re
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if relation != ours {
+	if relation != state.Ours {
 		r.metrics.forgetRollout(request.Name)
-		r.publishState(ctx, request.Name, deploymentState{relation: relation}, installations)
+		r.publishState(request.Name, state.Deployment{Relation: relation}, installations)
 		return reconcile.Result{}, nil
 	}
 	result, err := r.reconcileDeployment(ctx, deployment, installations)
@@ -64,28 +57,28 @@ func (r *rollouts) Reconcile(ctx context.Context, request reconcile.Request) (re
 }
 
 // deployment returns the ControllerDeployment and what it is to the operator. Only what is ours is read in full.
-func (r *rollouts) deployment(ctx context.Context, name string) (*gardencorev1.ControllerDeployment, relation, error) {
+func (r *reconciler) deployment(ctx context.Context, name string) (*gardencorev1.ControllerDeployment, state.Relation, error) {
 	var deployment *gardencorev1.ControllerDeployment
-	for _, reader := range []client.Reader{r.cached, r.garden} {
+	for _, reader := range []client.Reader{r.Cache, r.Client} {
 		deployment = &gardencorev1.ControllerDeployment{}
 		err := reader.Get(ctx, client.ObjectKey{Name: name}, deployment)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, notFound, fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
+			return nil, state.NotFound, fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
 		}
-		if err == nil && !isOurs(deployment) {
-			return nil, otherType, nil
+		if err == nil && !registered.IsOurs(deployment) {
+			return nil, state.OtherType, nil
 		}
-		if err != nil && reader == client.Reader(r.garden) {
-			return nil, notFound, nil
+		if err != nil && reader == client.Reader(r.Client) {
+			return nil, state.NotFound, nil
 		}
 	}
-	return deployment, ours, nil
+	return deployment, state.Ours, nil
 }
 
 // installationsOf returns the installations of a deployment that the operator serves, by name.
-func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]target, error) {
+func (r *reconciler) installationsOf(ctx context.Context, deployment string) ([]target, error) {
 	all := &gardencorev1beta1.ControllerInstallationList{}
-	if err := r.cached.List(ctx, all); err != nil {
+	if err := r.Cache.List(ctx, all); err != nil {
 		return nil, fmt.Errorf("listing ControllerInstallations: %w", err)
 	}
 	var found []target
@@ -96,11 +89,11 @@ func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]ta
 			continue
 		}
 		seed := &gardencorev1beta1.Seed{}
-		if err := r.cached.Get(ctx, client.ObjectKey{Name: installation.Spec.SeedRef.Name}, seed); client.IgnoreNotFound(err) != nil {
+		if err := r.Cache.Get(ctx, client.ObjectKey{Name: installation.Spec.SeedRef.Name}, seed); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("reading Seed %s: %w", installation.Spec.SeedRef.Name, err)
 		}
 		if r.SeedSelector.Matches(labels.Set(seed.Labels)) {
-			found = append(found, newTarget(installation.DeepCopy(), seed, r.observations))
+			found = append(found, newTarget(installation.DeepCopy(), seed, r.State))
 		}
 	}
 	slices.SortFunc(found, target.compare)
@@ -109,79 +102,79 @@ func (r *rollouts) installationsOf(ctx context.Context, deployment string) ([]ta
 
 // reconcileDeployment finds out what the deployment says, records it, decides, tells installations, and acts on the decision: first the verdict, then what follows from
 // it. Whatever keeps it from deciding, installations hear of it.
-func (r *rollouts) reconcileDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (reconcile.Result, error) {
-	state := deploymentState{relation: ours}
+func (r *reconciler) reconcileDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (reconcile.Result, error) {
+	current := state.Deployment{Relation: state.Ours}
 	if hasAssigned, err := r.prepare(ctx, deployment, installations); err != nil || hasAssigned {
-		return r.handleUndecided(ctx, deployment, state, err, installations)
+		return r.handleUndecided(ctx, deployment, current, err, installations)
 	}
-	newest := r.evaluateDeployment(ctx, deployment, &state)
-	known, err := r.store.List(ctx, deployment.Name)
+	newest := r.evaluateDeployment(ctx, deployment, &current)
+	known, err := r.revisions.List(ctx, deployment.Name)
 	if err != nil {
-		return r.handleUndecided(ctx, deployment, state, err, installations)
+		return r.handleUndecided(ctx, deployment, current, err, installations)
 	}
 	if err := r.recordVanishedSeeds(ctx, deployment, newest, installations); err != nil {
-		return r.handleUndecided(ctx, deployment, state, err, installations)
+		return r.handleUndecided(ctx, deployment, current, err, installations)
 	}
-	input := rolloutInput(r.Clock.Now(), state.config, newest, known, installations)
+	input := rolloutInput(r.Clock.Now(), current.Config, newest, known, installations)
 	decision := rollout.Decide(input)
-	state.waves, state.note, state.empty = decision.Waves, noteOf(input, decision, newest), decision.Progress.Empty
+	current.Waves, current.Note, current.EmptyWaves = decision.Waves, noteOf(input, decision, newest), decision.Progress.Empty
 	if newest != nil && newest.Result == revision.Candidate {
-		state.trial = newest.Name
+		current.Trial = newest.Name
 	}
-	r.reportEmptyWaves(deployment, state)
-	r.publishState(ctx, deployment.Name, state, installations)
+	r.reportEmptyWaves(deployment, current)
+	r.publishState(deployment.Name, current, installations)
 	if err := r.applyDecision(ctx, deployment, newest, decision, installations); err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.prune(ctx, deployment.Name, state.config, installations); err != nil {
+	if err := r.prune(ctx, deployment.Name, current.Config, installations); err != nil {
 		return reconcile.Result{}, err
 	}
-	if state.waiting != nil {
-		return reconcile.Result{}, state.waiting
+	if current.Waiting != nil {
+		return reconcile.Result{}, current.Waiting
 	}
-	return reconcile.Result{RequeueAfter: r.requeueAfter(state, decision)}, nil
+	return reconcile.Result{RequeueAfter: r.requeueAfter(current, decision)}, nil
 }
 
 // handleUndecided tells installations what keeps the operator from deciding, if anything does.
-func (r *rollouts) handleUndecided(
-	ctx context.Context, deployment *gardencorev1.ControllerDeployment, state deploymentState, err error, installations []target,
+func (r *reconciler) handleUndecided(
+	ctx context.Context, deployment *gardencorev1.ControllerDeployment, current state.Deployment, err error, installations []target,
 ) (reconcile.Result, error) {
 	if err == nil || apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	state.waiting = err
-	r.publishState(ctx, deployment.Name, state, installations)
+	current.Waiting = err
+	r.publishState(deployment.Name, current, installations)
 	return reconcile.Result{}, err
 }
 
 // prepare does what waits for no registry, however long that takes: it tries a revision once more, gives new installations what was good last, and takes
 // bad revisions back. It reports whether it has assigned anything.
-func (r *rollouts) prepare(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (hasAssigned bool, err error) {
+func (r *reconciler) prepare(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (hasAssigned bool, err error) {
 	if err := r.retry(ctx, deployment); err != nil {
 		return false, err
 	}
-	config, err := configOf(deployment)
+	config, err := registered.ConfigOf(deployment)
 	if err != nil {
 		return false, nil //nolint:nilerr // there is nothing to pull; what is wrong is told when it is read again
 	}
-	known, err := r.store.List(ctx, deployment.Name)
+	known, err := r.revisions.List(ctx, deployment.Name)
 	if err != nil {
 		return false, err
 	}
-	if origin, err := originOf(deployment, config); err != nil || len(known) > 0 && known[0].Origin == origin {
+	if origin, err := registered.OriginOf(deployment, config); err != nil || len(known) > 0 && known[0].Origin == origin {
 		return false, err
 	}
 	decision := rollout.Decide(rolloutInput(r.Clock.Now(), config, nil, known, installations))
-	if _, isReported := r.states.read(deployment.Name); !isReported {
+	if _, isReported := r.State.Deployment(deployment.Name); !isReported {
 		config.Chart = nil
-		r.publishState(ctx, deployment.Name, deploymentState{relation: ours, config: config, waves: decision.Waves}, installations)
+		r.publishState(deployment.Name, state.Deployment{Relation: state.Ours, Config: config, Waves: decision.Waves}, installations)
 	}
 	return len(decision.Assign) > 0, r.assignAll(ctx, decision, time.Time{}, installations)
 }
 
 // requeueAfter is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
-func (r *rollouts) requeueAfter(state deploymentState, d rollout.Decision) time.Duration {
-	if state.problem == nil {
+func (r *reconciler) requeueAfter(current state.Deployment, d rollout.Decision) time.Duration {
+	if current.Problem == nil {
 		return d.RequeueAfter
 	}
 	if d.RequeueAfter == 0 {
@@ -192,85 +185,84 @@ func (r *rollouts) requeueAfter(state deploymentState, d rollout.Decision) time.
 
 // evaluateDeployment makes of what a deployment says a revision, if it can be one. A mistake of the admin's, and what goes away by itself, are noted; neither keeps
 // anybody from what was decided earlier.
-func (r *rollouts) evaluateDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, state *deploymentState) *revision.Info {
+func (r *reconciler) evaluateDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, current *state.Deployment) *revision.Info {
 	var newest *revision.Info
 	var err error
-	if state.config, err = configOf(deployment); err == nil {
-		newest, err = r.newestRevision(ctx, deployment, state.config)
-		state.config.Chart = nil // it is in the revision
+	if current.Config, err = registered.ConfigOf(deployment); err == nil {
+		newest, err = r.newestRevision(ctx, deployment, current.Config)
+		current.Config.Chart = nil // it is in the revision
 	}
 	found, isProblem := problem.In(err)
-	if state.problem = found; isProblem {
+	if current.Problem = found; isProblem {
 		r.reportProblem(ctx, deployment, found)
 	} else {
-		state.waiting = err
+		current.Waiting = err
 	}
 	return newest
 }
 
 // newestRevision returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.
-func (r *rollouts) newestRevision(
+func (r *reconciler) newestRevision(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig,
 ) (*revision.Info, error) {
-	origin, err := originOf(deployment, config)
+	origin, err := registered.OriginOf(deployment, config)
 	if err != nil {
 		return nil, err
 	}
-	known, err := r.store.List(ctx, deployment.Name)
+	known, err := r.revisions.List(ctx, deployment.Name)
 	if err != nil {
 		return nil, err
 	}
 	if len(known) > 0 && known[0].Origin == origin {
 		return &known[0], nil
 	}
-	content, err := r.charts.content(ctx, deployment, config)
+	content, err := r.Charts.Content(ctx, deployment, config)
 	if err != nil {
 		return nil, err
 	}
 	content.Origin = origin
-	return r.store.Record(ctx, deployment, content)
+	return r.revisions.Record(ctx, deployment, content)
 }
 
 // retry does what the annotation asks for, and then removes it.
-func (r *rollouts) retry(ctx context.Context, deployment *gardencorev1.ControllerDeployment) error {
+func (r *reconciler) retry(ctx context.Context, deployment *gardencorev1.ControllerDeployment) error {
 	name, found := deployment.Annotations[installationv1alpha1.AnnotationRetry]
 	if !found {
 		return nil
 	}
-	known, err := r.store.List(ctx, deployment.Name)
+	known, err := r.revisions.List(ctx, deployment.Name)
 	if err != nil {
 		return err
 	}
 	at := slices.IndexFunc(known, func(info revision.Info) bool { return info.Name == name && info.Result == revision.Bad })
 	if at >= 0 {
-		if err := r.store.SetResult(ctx, deployment.Name, known[at], revision.Candidate, ""); err != nil {
+		if err := r.revisions.SetResult(ctx, deployment.Name, known[at], revision.Candidate, ""); err != nil {
 			return err
 		}
 		logf.FromContext(ctx).Info("Retrying a revision", "deployment", deployment.Name, "revision", name)
 	} else {
-		r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "RetryIgnored", "Retry", "revision %s has not failed", truncate.Text(name, truncate.MaxEvent))
+		r.Events.Eventf(deployment, nil, corev1.EventTypeWarning, "RetryIgnored", "Retry", "revision %s has not failed", truncate.Text(name, truncate.MaxEvent))
 	}
 	before := deployment.DeepCopy()
 	delete(deployment.Annotations, installationv1alpha1.AnnotationRetry)
 	// What the patch carries is this one annotation, not what type and providerConfig are kept in.
-	if err := r.garden.Patch(ctx, deployment, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	if err := r.Client.Patch(ctx, deployment, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing annotation %s: %w", installationv1alpha1.AnnotationRetry, err)
 	}
 	return nil
 }
 
-// publishState makes known what installations ask for, and wakes those that may want to know.
-func (r *rollouts) publishState(ctx context.Context, deployment string, state deploymentState, installations []target) {
-	if !r.states.put(deployment, state) {
-		return
+// publishState stores what installations depend on, which requeues them where it is new.
+func (r *reconciler) publishState(deployment string, current state.Deployment, installations []target) {
+	names := make([]string, 0, len(installations))
+	for _, one := range installations {
+		names = append(names, one.installation.Name)
 	}
-	for _, s := range installations {
-		r.notifyInstallation(ctx, s.installation.Name)
-	}
+	r.State.PublishDeployment(deployment, current, names)
 }
 
 // prune removes revisions that nobody has any more.
-func (r *rollouts) prune(
+func (r *reconciler) prune(
 	ctx context.Context, deployment string, config *installationv1alpha1.ControllerDeploymentConfig, installations []target,
 ) error {
 	if config == nil {
@@ -280,5 +272,5 @@ func (r *rollouts) prune(
 	for _, s := range installations {
 		inUse = append(inUse, s.installation.Annotations[installationv1alpha1.AnnotationRevision], s.status.Revision)
 	}
-	return r.store.Prune(ctx, deployment, inUse, int(*config.HistoryLimit))
+	return r.revisions.Prune(ctx, deployment, inUse, int(*config.HistoryLimit))
 }

@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -25,35 +24,30 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// installations is the reconciler of ControllerInstallations.
-type installations struct {
+// reconciler reconciles ControllerInstallations.
+type reconciler struct {
 	Options
-	garden       client.Client // reads from the API server
-	assigner     assigner
-	access       seeds.Access
-	events       events.EventRecorder
-	metrics      *metrics
-	identity     *identity
-	observations *observations
-	seedLimiter  *seedLimiter
-	renderer     *rendering.Renderer
-	// notifyDeployment is told the deployment of an installation when there is news of it that its status does not tell.
-	notifyDeployment func(ctx context.Context, deployment string)
+	assigner    assigner
+	metrics     *metrics
+	identity    *identity
+	seedLimiter *seedLimiter
+	renderer    *rendering.Renderer
 }
 
-var _ reconcile.Reconciler = (*installations)(nil)
+var _ reconcile.Reconciler = (*reconciler)(nil)
 
 // shortRequeueInterval is soon enough for what is a matter of moments.
 const shortRequeueInterval = 200 * time.Millisecond
 
 // Reconcile implements reconcile.Reconciler.
-func (r *installations) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	installation := &gardencorev1beta1.ControllerInstallation{}
-	if err := r.garden.Get(ctx, request.NamespacedName, installation); err != nil {
+	if err := r.Client.Get(ctx, request.NamespacedName, installation); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.Name)
 		}
@@ -88,23 +82,23 @@ func (b *truncatedError) Error() string { return truncate.Text(b.error.Error(), 
 func (b *truncatedError) Unwrap() error { return b.error }
 
 // finish writes what the pass has found out, and says when to look again.
-func (r *installations) finish(ctx context.Context, rec *reconciliation, result reconcile.Result, err error) (reconcile.Result, error) {
+func (r *reconciler) finish(ctx context.Context, rec *reconciliation, result reconcile.Result, err error) (reconcile.Result, error) {
 	if err != nil {
 		err = &truncatedError{err}
 		rec.recordError(err)
 	}
-	if rec.assignment == nil || rec.assignment.relation == otherType {
+	if rec.assignment == nil || rec.assignment.relation == state.OtherType {
 		return result, err
 	}
 	r.recordGateObservation(rec, err)
-	saved, saveErr := rec.save(ctx, r.garden)
+	saved, saveErr := rec.save(ctx, r.Client)
 	if saveErr != nil {
 		return reconcile.Result{}, errors.Join(err, saveErr)
 	}
 	if !saved {
 		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	r.recordObservation(ctx, rec, err) // now that everybody else may know, too
+	r.recordObservation(rec, err) // now that everybody else may know, too
 	r.reportChange(logf.FromContext(ctx), rec)
 	if _, mended := problem.In(err); mended {
 		// An event tells when it is mended; most of the time.
@@ -113,35 +107,33 @@ func (r *installations) finish(ctx context.Context, rec *reconciliation, result 
 	return result, err
 }
 
-// recordObservation keeps note of what came of looking at the installation, and wakes the rollout where that may make a difference. An error that is not of the seed
-// says nothing of it.
-func (r *installations) recordObservation(ctx context.Context, rec *reconciliation, err error) {
-	name, isNews := rec.installation.Name, false
+// recordObservation records the result of the check, which requeues the deployment where a decision may depend on it. An error that is not of the seed
+// tells nothing about it.
+func (r *reconciler) recordObservation(rec *reconciliation, err error) {
 	found, isProblem := problem.In(err)
 	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
 	switch {
-	case isUnreachable, isProblem && !isRevisionProblem(found.Reason):
-		isNews = r.observations.recordUnreachable(name, rec.startedAt) // whatever the revision is like, it cannot be seen there
+	case isUnreachable, isProblem && !problem.IsOfRevision(found.Reason):
+		r.State.RecordUnreachable(rec.installation, rec.startedAt) // whatever the revision is like, that cannot be observed there
 	case isProblem && rec.assignment.revision != "":
-		isNews = r.observations.recordSeen(name, rec.startedAt, &installFailure{assignment: assignmentKey(rec.installation.Annotations), message: found.Message})
+		r.State.RecordSeen(rec.installation, rec.startedAt, &state.InstallFailure{
+			Assignment: state.AssignmentKey(rec.installation.Annotations), Message: found.Message,
+		})
 	case err == nil && rec.assignment.revision != "":
-		isNews = r.observations.recordSeen(name, rec.startedAt, nil)
+		r.State.RecordSeen(rec.installation, rec.startedAt, nil)
 	case isSeedError(err):
-		isNews = r.observations.recordFailed(name, rec.startedAt)
-	}
-	if ref := rec.installation.Spec.DeploymentRef; isNews && ref != nil {
-		r.notifyDeployment(ctx, ref.Name)
+		r.State.RecordFailed(rec.installation, rec.startedAt)
 	}
 }
 
 // forget drops what is known of an installation that is gone, or somebody else's.
-func (r *installations) forget(installation string) {
-	r.observations.forget(installation)
+func (r *reconciler) forget(installation string) {
+	r.State.ForgetInstallation(installation)
 	r.metrics.forgetInstallation(installation)
 }
 
 // reportChange makes changes visible that an admin may want to hear of.
-func (r *installations) reportChange(log logr.Logger, rec *reconciliation) {
+func (r *reconciler) reportChange(log logr.Logger, rec *reconciliation) {
 	r.metrics.installation(rec.installation, rec.status)
 	before, err := installationv1alpha1.DecodeControllerInstallationStatus(rec.installation.Status.ProviderStatus)
 	if err != nil || before.Phase == rec.status.Phase && before.Revision == rec.status.Revision && reasonOf(before) == reasonOf(rec.status) {
@@ -153,7 +145,7 @@ func (r *installations) reportChange(log logr.Logger, rec *reconciliation) {
 	if rec.status.LastError != nil {
 		eventType, message = corev1.EventTypeWarning, rec.status.LastError.Message
 	}
-	r.events.Eventf(rec.installation, nil, eventType, cmp.Or(reasonOf(rec.status), string(rec.status.Phase)), "Install", "%s", truncate.Text(message, truncate.MaxEvent))
+	r.Events.Eventf(rec.installation, nil, eventType, cmp.Or(reasonOf(rec.status), string(rec.status.Phase)), "Install", "%s", truncate.Text(message, truncate.MaxEvent))
 }
 
 func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string {
@@ -164,7 +156,7 @@ func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string 
 }
 
 // reconcileInstallation does for an installation what its deployment, its seed and its own state ask for.
-func (r *installations) reconcileInstallation(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
+func (r *reconciler) reconcileInstallation(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	if err := r.readSeed(ctx, rec); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -178,18 +170,18 @@ func (r *installations) reconcileInstallation(ctx context.Context, rec *reconcil
 	}
 	isDeleted := rec.installation.DeletionTimestamp != nil
 	switch relation := rec.assignment.relation; {
-	case relation == otherType && !isDeleted && (isManaged || hasOperatorMetadata(rec.installation)):
+	case relation == state.OtherType && !isDeleted && (isManaged || hasOperatorMetadata(rec.installation)):
 		return reconcile.Result{}, r.handOver(ctx, rec.installation)
-	case !isManaged && (relation != ours || isDeleted):
+	case !isManaged && (relation != state.Ours || isDeleted):
 		rec.assignment = &assignment{} // nothing of it is the operator's
 		r.forget(rec.installation.Name)
 		return reconcile.Result{}, nil
 	case rec.seed == nil:
 		return reconcile.Result{}, r.handleMissingSeed(rec)
 	case isDeleted:
-		rec.assignment.relation = ours // until it is gone, whatever has become of its deployment
+		rec.assignment.relation = state.Ours // until it is gone, whatever has become of its deployment
 		return r.remove(ctx, rec)
-	case relation == notFound:
+	case relation == state.NotFound:
 		return reconcile.Result{}, problem.New(problem.DeploymentNotFound, fmt.Sprintf(
 			"there is no ControllerDeployment %s: create it", rec.installation.Spec.DeploymentRef.Name))
 	}
@@ -197,9 +189,9 @@ func (r *installations) reconcileInstallation(ctx context.Context, rec *reconcil
 }
 
 // handleMissingSeed says what an installation without a seed needs.
-func (r *installations) handleMissingSeed(rec *reconciliation) error {
+func (r *reconciler) handleMissingSeed(rec *reconciliation) error {
 	seed := rec.installation.Spec.SeedRef.Name
-	r.access.Forget(seed)
+	r.Access.Forget(seed)
 	if rec.status.Phase != installationv1alpha1.PhaseDeleting {
 		rec.status.Phase = installationv1alpha1.PhaseUnreachable
 	}
@@ -208,14 +200,14 @@ func (r *installations) handleMissingSeed(rec *reconciliation) error {
 }
 
 // isResponsibleFor reports whether a seed is one of the operator's. One that is gone may be.
-func (r *installations) isResponsibleFor(seed *gardencorev1beta1.Seed) bool {
+func (r *reconciler) isResponsibleFor(seed *gardencorev1beta1.Seed) bool {
 	return seed == nil || r.inSeed() || r.SeedSelector.Matches(labels.Set(seed.Labels))
 }
 
 // readSeed leaves the pass without a seed when there is none.
-func (r *installations) readSeed(ctx context.Context, rec *reconciliation) error {
+func (r *reconciler) readSeed(ctx context.Context, rec *reconciliation) error {
 	name, seed := rec.installation.Spec.SeedRef.Name, &gardencorev1beta1.Seed{}
-	switch err := r.garden.Get(ctx, client.ObjectKey{Name: name}, seed); {
+	switch err := r.Client.Get(ctx, client.ObjectKey{Name: name}, seed); {
 	case err == nil:
 		rec.seed = seed
 	case !apierrors.IsNotFound(err):
@@ -225,17 +217,17 @@ func (r *installations) readSeed(ctx context.Context, rec *reconciliation) error
 }
 
 // readAssignment finds out what the installation is to have, and reports whether the operator has anything to remove should it go.
-func (r *installations) readAssignment(ctx context.Context, rec *reconciliation) (isManaged bool, err error) {
+func (r *reconciler) readAssignment(ctx context.Context, rec *reconciliation) (isManaged bool, err error) {
 	isManaged = controllerutil.ContainsFinalizer(rec.installation, Finalizer)
 	rec.assignment, err = r.assigner.assign(ctx, rec.installation)
 	if isManaged && rec.installation.DeletionTimestamp != nil && errors.Is(err, errUndecided) {
-		rec.assignment, err = &assignment{relation: ours}, nil // to remove something, nothing more has to be known of it
+		rec.assignment, err = &assignment{relation: state.Ours}, nil // to remove something, nothing more has to be known of it
 	}
 	if err != nil {
 		return isManaged, err
 	}
 	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
-	return isManaged || rec.assignment.relation == ours && controllerutil.ContainsFinalizer(rec.installation, gardenletFinalizer), nil
+	return isManaged || rec.assignment.relation == state.Ours && controllerutil.ContainsFinalizer(rec.installation, gardenletFinalizer), nil
 }
 
 // hasOperatorMetadata reports whether the operator has written at an installation that it has brought nowhere yet.
@@ -247,10 +239,10 @@ func hasOperatorMetadata(installation *gardencorev1beta1.ControllerInstallation)
 
 // handOver leaves the installation to whoever serves the type that its deployment has now. What is in the seed stays: the new one finds it under the
 // same names.
-func (r *installations) handOver(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) error {
+func (r *reconciler) handOver(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) error {
 	before := installation.DeepCopy()
 	installation.Status.ProviderStatus = nil
-	if err := r.garden.Status().Patch(ctx, installation, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	if err := r.Client.Status().Patch(ctx, installation, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("clearing the status of ControllerInstallation %s: %w", installation.Name, err)
 	}
 	before = installation.DeepCopy()
@@ -260,7 +252,7 @@ func (r *installations) handOver(ctx context.Context, installation *gardencorev1
 	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionBefore)
 	delete(installation.Annotations, installationv1alpha1.AnnotationRevisionTrial)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.garden.Patch(ctx, installation, patch); client.IgnoreNotFound(err) != nil {
+	if err := r.Client.Patch(ctx, installation, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("handing ControllerInstallation %s over: %w", installation.Name, err)
 	}
 	r.forget(installation.Name)
@@ -268,7 +260,7 @@ func (r *installations) handOver(ctx context.Context, installation *gardencorev1
 }
 
 // install brings the assigned revision into the seed and looks how it is. Until it could be rendered, nothing is written there.
-func (r *installations) install(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
+func (r *reconciler) install(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	rec.status.Wave, rec.status.TargetRevision = rec.assignment.wave, ""
 	if rec.assignment.revision == "" {
 		return r.waitForRevision(rec)
@@ -299,15 +291,15 @@ func (r *installations) install(ctx context.Context, rec *reconciliation) (recon
 }
 
 // connectSeed gets the way into the seed.
-func (r *installations) connectSeed(ctx context.Context, rec *reconciliation) (err error) {
-	if rec.cluster, err = r.access.Connect(ctx, rec.seed); ctx.Err() != nil {
+func (r *reconciler) connectSeed(ctx context.Context, rec *reconciliation) (err error) {
+	if rec.cluster, err = r.Access.Connect(ctx, rec.seed); ctx.Err() != nil {
 		return err // the time was taken by something else: each request to a seed has less
 	}
 	return asSeedError(err)
 }
 
 // apply renders the assigned revision, and then writes.
-func (r *installations) apply(ctx context.Context, rec *reconciliation) error {
+func (r *reconciler) apply(ctx context.Context, rec *reconciliation) error {
 	rendered, err := r.render(ctx, rec)
 	if err != nil {
 		return err
@@ -322,7 +314,7 @@ func (r *installations) apply(ctx context.Context, rec *reconciliation) error {
 }
 
 // waitForRevision says why there is no revision to install. What was installed earlier is not touched.
-func (r *installations) waitForRevision(rec *reconciliation) (reconcile.Result, error) {
+func (r *reconciler) waitForRevision(rec *reconciliation) (reconcile.Result, error) {
 	if rec.status.Revision == "" {
 		rec.status.Phase = installationv1alpha1.PhasePending
 	}
@@ -336,7 +328,7 @@ func (r *installations) waitForRevision(rec *reconciliation) (reconcile.Result, 
 }
 
 // requeueAfter is how long to wait until the next look.
-func (r *installations) requeueAfter(rec *reconciliation) time.Duration {
+func (r *reconciler) requeueAfter(rec *reconciliation) time.Duration {
 	if rec.status.Phase == installationv1alpha1.PhaseHealthy || !rec.isChanging() {
 		return r.SyncPeriod
 	}
@@ -355,7 +347,7 @@ func (rec *reconciliation) isChanging() bool {
 }
 
 // claim puts the operator's finalizer in place of gardenlet's, which gardenlet would never take away from an installation that is not of type helm.
-func (r *installations) claim(ctx context.Context, rec *reconciliation) error {
+func (r *reconciler) claim(ctx context.Context, rec *reconciliation) error {
 	installation := rec.installation.DeepCopy()
 	added := controllerutil.AddFinalizer(installation, Finalizer)
 	removed := controllerutil.RemoveFinalizer(installation, gardenletFinalizer)
@@ -363,7 +355,7 @@ func (r *installations) claim(ctx context.Context, rec *reconciliation) error {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(rec.installation, client.MergeFromWithOptimisticLock{})
-	if err := r.garden.Patch(ctx, installation, patch); err != nil {
+	if err := r.Client.Patch(ctx, installation, patch); err != nil {
 		return fmt.Errorf("claiming ControllerInstallation %s: %w", installation.Name, err)
 	}
 	rec.installation = installation

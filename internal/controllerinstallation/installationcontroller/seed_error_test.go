@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"archive/tar"
@@ -20,12 +20,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rendering"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
@@ -50,7 +52,7 @@ func (a *accessStub) Forget(string) {}
 type assignerStub struct{ content *revision.Content }
 
 func (a assignerStub) assign(context.Context, *gardencorev1beta1.ControllerInstallation) (*assignment, error) {
-	return &assignment{relation: ours, revision: "r2", isOnTrial: true}, nil
+	return &assignment{relation: state.Ours, revision: "r2", isOnTrial: true}, nil
 }
 
 func (a assignerStub) loadRevision(context.Context, *gardencorev1beta1.ControllerInstallation, string) (*loadedRevision, error) {
@@ -78,7 +80,7 @@ type injectedFailures struct {
 	render                       rendering.Limits
 }
 
-func (b injectedFailures) reconciler(t *testing.T) *installations {
+func (b injectedFailures) reconciler(t *testing.T) *reconciler {
 	t.Helper()
 	garden := interceptor.NewClient(nil, interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
@@ -108,10 +110,13 @@ func (b injectedFailures) reconciler(t *testing.T) *installations {
 	})
 	renderer, err := rendering.New(b.render)
 	require.NoError(t, err)
-	return &installations{
-		Options: Options{Garden: workload.Garden{Address: "https://garden"}}, garden: garden, identity: newIdentity(garden), renderer: renderer, observations: newObservations(),
-		assigner: assignerStub{&revision.Content{Chart: emptyChart(t)}}, access: &accessStub{&seeds.Cluster{Client: seed, KubernetesVersion: "v1.36.3"}, b.access},
-		notifyDeployment: func(context.Context, string) {},
+	return &reconciler{
+		Options: Options{
+			Garden: workload.Garden{Address: "https://garden"}, Client: garden, State: state.New(),
+			Access:     &accessStub{&seeds.Cluster{Client: seed, KubernetesVersion: "v1.36.3"}, b.access},
+			Controller: controller.Options{ReconciliationTimeout: time.Minute},
+		},
+		identity: newIdentity(garden), renderer: renderer, assigner: assignerStub{&revision.Content{Chart: emptyChart(t)}},
 	}
 }
 
@@ -134,10 +139,10 @@ func TestInstall_SeedErrors(t *testing.T) {
 		"the seed refuses what is brought":               {injectedFailures{write: fault}, true, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s, _ := newTestTarget(t, nil)
-			s.installation.Spec.RegistrationRef.Name = "network"
-			rec := newReconciliation(s.installation, operatorOfGarden, clockAt(noon))
-			rec.assignment = &assignment{relation: ours, revision: "r2", isOnTrial: true}
+			installation := newAssignedInstallation(t)
+			installation.Spec.RegistrationRef.Name = "network"
+			rec := newReconciliation(installation, operatorOfGarden, clockAt(noon))
+			rec.assignment = &assignment{relation: state.Ours, revision: "r2", isOnTrial: true}
 			rec.seed = &gardencorev1beta1.Seed{
 				ObjectMeta: metav1.ObjectMeta{Name: "seed"}, Status: gardencorev1beta1.SeedStatus{ClusterIdentity: new("seed")},
 			}
@@ -153,10 +158,10 @@ func TestInstall_SeedErrors(t *testing.T) {
 			if isKnown {
 				assert.Equal(t, rollout.Hidden, health)
 			}
-			r.recordObservation(t.Context(), rec, err)
-			observation := r.observations.get(s.installation.Name)
-			assert.Equal(t, tt.isLost, observation.unreachable, "%v", err)
-			assert.Equal(t, tt.isSeen || tt.isLost, !observation.triedAt.IsZero(), "%v", err)
+			r.recordObservation(rec, err)
+			observation := r.State.Observation(installation.Name)
+			assert.Equal(t, tt.isLost, observation.Unreachable, "%v", err)
+			assert.Equal(t, tt.isSeen || tt.isLost, !observation.TriedAt.IsZero(), "%v", err)
 		})
 	}
 }
@@ -169,18 +174,18 @@ func TestRecordGateObservation_OtherErrorsAreNotCounted(t *testing.T) {
 		"the Seed was taken off": problem.New(problem.SeedNotFound, "there is none"),
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			s, o := newTestTarget(t, nil)
-			r := &installations{observations: o, notifyDeployment: func(context.Context, string) {}}
-			since := assignmentKey(s.installation.Annotations)
+			installation, store := newAssignedInstallation(t), state.New()
+			r := &reconciler{Options: Options{State: store}}
+			since := state.AssignmentKey(installation.Annotations)
 			for minute := range 60 {
 				began := at("12:00:00").Add(time.Duration(minute) * time.Minute)
-				o.observe("another", "r1 now", began, rollout.Healthy, rollout.Observed{})
-				rec := newReconciliation(s.installation, "", clockAt(began.Format(time.RFC3339)))
+				store.Observe("another", "r1 now", began, rollout.Healthy, rollout.Observed{})
+				rec := newReconciliation(installation, "", clockAt(began.Format(time.RFC3339)))
 				rec.assignment = &assignment{revision: "r2", isOnTrial: true}
 				r.recordGateObservation(rec, err)
-				r.recordObservation(t.Context(), rec, err)
+				r.recordObservation(rec, err)
 			}
-			assert.Zero(t, o.observe(s.installation.Name, since, at("13:00:00").Time, rollout.Healthy, rollout.Observed{}).Hidden)
+			assert.Zero(t, store.Observe(installation.Name, since, at("13:00:00").Time, rollout.Healthy, rollout.Observed{}).Hidden)
 		})
 	}
 }

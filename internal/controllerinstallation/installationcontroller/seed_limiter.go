@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"sync"

@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"context"
@@ -21,12 +21,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
-// gardenNamespacePrefix is that of the namespace which a seed has in the garden.
-const gardenNamespacePrefix = "seed-"
-
 // remove takes the installation out of the seed: what gardener-resource-manager applied, the namespace, the ServiceAccount in the garden, and last the
 // finalizer. One that is still needed stays.
-func (r *installations) remove(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
+func (r *reconciler) remove(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	var err error
 	if err = r.connectSeed(ctx, rec); err != nil {
 		return reconcile.Result{}, err
@@ -55,7 +52,7 @@ func (r *installations) remove(ctx context.Context, rec *reconciliation) (reconc
 	controllerutil.RemoveFinalizer(rec.installation, Finalizer)
 	controllerutil.RemoveFinalizer(rec.installation, gardenletFinalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.garden.Patch(ctx, rec.installation, patch); client.IgnoreNotFound(err) != nil {
+	if err := r.Client.Patch(ctx, rec.installation, patch); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("releasing ControllerInstallation %s: %w", rec.installation.Name, err)
 	}
 	r.forget(rec.installation.Name)
@@ -65,7 +62,7 @@ func (r *installations) remove(ctx context.Context, rec *reconciliation) (reconc
 
 // isHeld reports whether something still needs the installation: gardenlet's condition says so, or a look at the seed, whichever sees more. The condition
 // may be behind.
-func (r *installations) isHeld(ctx context.Context, rec *reconciliation) (bool, error) {
+func (r *reconciler) isHeld(ctx context.Context, rec *reconciliation) (bool, error) {
 	if config := rec.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
 		return false, nil
 	}
@@ -89,10 +86,10 @@ func (rec *reconciliation) recordHeld(message string) {
 }
 
 // neededIn returns of which kinds and types there are extension objects in the seed. A registration that is gone needs nothing.
-func (r *installations) neededIn(ctx context.Context, rec *reconciliation) ([]string, error) {
+func (r *reconciler) neededIn(ctx context.Context, rec *reconciliation) ([]string, error) {
 	name := rec.installation.Spec.RegistrationRef.Name
 	registration := &gardencorev1beta1.ControllerRegistration{}
-	if err := r.garden.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, nil
 		}
@@ -108,12 +105,12 @@ func (r *installations) neededIn(ctx context.Context, rec *reconciliation) ([]st
 // removeServiceAccount removes what gardenlet has made in the garden for the pods of the installation, when it was asked to. gardenlet itself removes it
 // for its own installations only. Gardener does not let an operator in a seed do so (SeedAuthorizer): the account stays, without anybody who would ask
 // for tokens of it, and goes with the seed.
-func (r *installations) removeServiceAccount(ctx context.Context, rec *reconciliation) error {
+func (r *reconciler) removeServiceAccount(ctx context.Context, rec *reconciliation) error {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
-		Namespace: gardenNamespacePrefix + rec.seed.Name,
+		Namespace: workload.GardenNamespace(rec.seed.Name),
 		Name:      v1beta1constants.ExtensionGardenServiceAccountPrefix + rec.installation.Name,
 	}}
-	err := r.garden.Delete(ctx, account)
+	err := r.Client.Delete(ctx, account)
 	if r.inSeed() && apierrors.IsForbidden(err) {
 		logf.FromContext(ctx).Info("Could not delete the ServiceAccount in the garden, if there is one", "serviceAccount", client.ObjectKeyFromObject(account).String())
 		return nil

@@ -1,23 +1,21 @@
-package controllerinstallation
+package rolloutcontroller
 
 import (
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/prometheus/client_golang/prometheus"
 
-	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
 )
 
-// metrics tell where rollouts and installations are.
+// metrics report the state of rollouts.
 type metrics struct {
 	rolloutState  *prometheus.GaugeVec
 	due           *prometheus.GaugeVec
 	emptyWaves    *prometheus.GaugeVec
 	messages      *prometheus.GaugeVec
 	installations *prometheus.GaugeVec
-	phase         *prometheus.GaugeVec
 }
 
+// newMetrics registers the metrics, unless registerer is nil.
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		rolloutState: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -41,15 +39,11 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "trellis_rollout_installations",
 			Help: "Installations of the wave that a rollout is at, all of them (total) and those that are healthy with the newest revision (updated).",
 		}, []string{"deployment", "wave", "count"}),
-		phase: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "trellis_installation_phase",
-			Help: "1 for the phase that a ControllerInstallation is in.",
-		}, []string{"installation", "seed", "phase"}),
 	}
 	if registerer == nil {
 		return m, nil
 	}
-	for _, collector := range []prometheus.Collector{m.rolloutState, m.due, m.emptyWaves, m.messages, m.installations, m.phase} {
+	for _, collector := range []prometheus.Collector{m.rolloutState, m.due, m.emptyWaves, m.messages, m.installations} {
 		if err := registerer.Register(collector); err != nil {
 			return nil, err
 		}
@@ -76,13 +70,4 @@ func (m *metrics) forgetRollout(deployment string) {
 	for _, vector := range []*prometheus.GaugeVec{m.due, m.emptyWaves, m.messages, m.installations} {
 		vector.DeletePartialMatch(prometheus.Labels{"deployment": deployment})
 	}
-}
-
-func (m *metrics) installation(of *gardencorev1beta1.ControllerInstallation, status *installationv1alpha1.ControllerInstallationStatus) {
-	m.forgetInstallation(of.Name)
-	m.phase.WithLabelValues(of.Name, of.Spec.SeedRef.Name, string(status.Phase)).Set(1)
-}
-
-func (m *metrics) forgetInstallation(name string) {
-	m.phase.DeletePartialMatch(prometheus.Labels{"installation": name})
 }

@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"context"
@@ -15,13 +15,15 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/chart"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/registered"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 )
 
 // assignment is what an installation is to have.
 type assignment struct {
 	// relation is what the installation's deployment is to the operator. Unless it is ours, nothing else is said.
-	relation relation
+	relation state.Relation
 	// config is what the deployment says, with defaults; nil when that cannot be understood.
 	config *installationv1alpha1.ControllerDeploymentConfig
 	// revision is empty while nothing has been decided.
@@ -37,15 +39,6 @@ type assignment struct {
 	// note is a sentence about a newer revision that the installation does not get; empty where there is nothing to tell.
 	note string
 }
-
-// relation is what a ControllerDeployment is to the operator.
-type relation int
-
-const (
-	otherType relation = iota // of another type
-	notFound                  // it does not exist
-	ours
-)
 
 // errUndecided is for an installation about whose deployment nothing is known yet. It is a matter of moments.
 var errUndecided = errors.New("nothing is known of the ControllerDeployment yet")
@@ -77,7 +70,7 @@ const maxLoadedRevisions = 32
 // get them, and gardener-controller-manager tells in the installation's reference when there is something new to get.
 type latestAssigner struct {
 	garden client.Reader
-	charts charts
+	charts registered.Charts
 
 	mutex  sync.Mutex
 	cached map[string]*cachedDeployment // by the name of the deployment
@@ -93,7 +86,7 @@ type cachedDeployment struct {
 
 var _ assigner = (*latestAssigner)(nil)
 
-func newLatestAssigner(garden client.Reader, charts charts) *latestAssigner {
+func newLatestAssigner(garden client.Reader, charts registered.Charts) *latestAssigner {
 	return &latestAssigner{garden: garden, charts: charts, cached: map[string]*cachedDeployment{}}
 }
 
@@ -145,7 +138,7 @@ func (n *latestAssigner) refresh(ctx context.Context, name string, entry *cached
 	err := n.garden.Get(ctx, client.ObjectKey{Name: name}, deployment)
 	switch {
 	case apierrors.IsNotFound(err):
-		entry.version, entry.loaded, entry.assignment = "", nil, assignment{relation: notFound}
+		entry.version, entry.loaded, entry.assignment = "", nil, assignment{relation: state.NotFound}
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
@@ -153,7 +146,7 @@ func (n *latestAssigner) refresh(ctx context.Context, name string, entry *cached
 		return nil
 	}
 	entry.version = deployment.ResourceVersion
-	if !isOurs(deployment) {
+	if !registered.IsOurs(deployment) {
 		entry.loaded, entry.assignment = nil, assignment{}
 		return nil
 	}
@@ -163,8 +156,8 @@ func (n *latestAssigner) refresh(ctx context.Context, name string, entry *cached
 
 // evaluate keeps the release that was said before while what is said now cannot be one: what is in the seed is looked after meanwhile.
 func (n *latestAssigner) evaluate(ctx context.Context, deployment *gardencorev1.ControllerDeployment, entry *cachedDeployment) {
-	config, err := configOf(deployment)
-	entry.assignment = assignment{relation: ours, config: config, revision: entry.assignment.revision}
+	config, err := registered.ConfigOf(deployment)
+	entry.assignment = assignment{relation: state.Ours, config: config, revision: entry.assignment.revision}
 	var loaded *loadedRevision
 	var name string
 	if err == nil {
@@ -185,7 +178,7 @@ func (n *latestAssigner) evaluate(ctx context.Context, deployment *gardencorev1.
 func (n *latestAssigner) loadRevisionOf(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig,
 ) (*loadedRevision, string, error) {
-	content, err := n.charts.content(ctx, deployment, config)
+	content, err := n.charts.Content(ctx, deployment, config)
 	if err != nil {
 		return nil, "", err
 	}
@@ -200,13 +193,13 @@ func (n *latestAssigner) loadRevisionOf(
 // rolloutAssigner is the assigner of an operator that gates rollouts: an installation is to have what its annotation says, and what is known of its deployment
 // is what the reconciler of rollouts has put on the board.
 type rolloutAssigner struct {
-	states          *stateStore
-	store           revision.Store
+	state           *state.Store
+	revisions       revision.Store
 	loadedRevisions *lru.Cache
 }
 
-func newRolloutAssigner(states *stateStore, store revision.Store) *rolloutAssigner {
-	return &rolloutAssigner{states: states, store: store, loadedRevisions: lru.New(maxLoadedRevisions)}
+func newRolloutAssigner(store *state.Store, revisions revision.Store) *rolloutAssigner {
+	return &rolloutAssigner{state: store, revisions: revisions, loadedRevisions: lru.New(maxLoadedRevisions)}
 }
 
 var _ assigner = (*rolloutAssigner)(nil)
@@ -216,19 +209,19 @@ func (d *rolloutAssigner) assign(_ context.Context, installation *gardencorev1be
 	if ref == nil {
 		return &assignment{}, nil
 	}
-	state, found := d.states.read(ref.Name)
+	known, found := d.state.Deployment(ref.Name)
 	if !found {
 		return nil, errUndecided
 	}
 	return &assignment{
-		relation:  state.relation,
-		config:    state.config,
+		relation:  known.Relation,
+		config:    known.Config,
 		revision:  installation.Annotations[installationv1alpha1.AnnotationRevision],
-		isOnTrial: state.trial != "" && state.trial == installation.Annotations[installationv1alpha1.AnnotationRevision],
-		wave:      state.waves[installation.Name],
-		problem:   state.problem,
-		waiting:   state.waiting,
-		note:      state.note,
+		isOnTrial: known.Trial != "" && known.Trial == installation.Annotations[installationv1alpha1.AnnotationRevision],
+		wave:      known.Waves[installation.Name],
+		problem:   known.Problem,
+		waiting:   known.Waiting,
+		note:      known.Note,
 	}, nil
 }
 
@@ -240,7 +233,7 @@ func (d *rolloutAssigner) loadRevision(ctx context.Context, installation *garden
 			return loaded, nil
 		}
 	}
-	content, err := d.store.Content(ctx, deployment, name)
+	content, err := d.revisions.Content(ctx, deployment, name)
 	if err != nil {
 		return nil, fmt.Errorf("reading revision %s of ControllerDeployment %s: %w", name, deployment, err)
 	}

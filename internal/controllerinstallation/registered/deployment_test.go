@@ -1,11 +1,9 @@
-package controllerinstallation
+package registered
 
 import (
-	"context"
 	"testing"
 
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -36,7 +34,7 @@ func TestIsOurs(t *testing.T) {
 		"helm, and a left-over type": {helm, false},
 		"nothing is said":            {&gardencorev1.ControllerDeployment{}, false},
 	} {
-		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.ours, isOurs(tt.deployment)) })
+		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.ours, IsOurs(tt.deployment)) })
 	}
 }
 
@@ -48,7 +46,7 @@ func TestConfigOf_Invalid(t *testing.T) {
 		"neither of charts": {`{` + header + `}`, "providerConfig"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			_, err := configOf(newDeployment("trellis", tt.config))
+			_, err := ConfigOf(newDeployment("trellis", tt.config))
 			found, ok := problem.In(err)
 			require.True(t, ok, "%v", err)
 			assert.Equal(t, problem.ProviderConfigInvalid, found.Reason)
@@ -61,10 +59,10 @@ func TestConfigOf_Invalid(t *testing.T) {
 func TestOriginOf(t *testing.T) {
 	origin := func(change func(*gardencorev1.ControllerDeployment, *installationv1alpha1.ControllerDeploymentConfig)) string {
 		deployment := newDeployment("trellis", `{`+header+`, "chart": "aGk=", "values": {"a": 1}}`)
-		config, err := configOf(deployment)
+		config, err := ConfigOf(deployment)
 		require.NoError(t, err)
 		change(deployment, config)
-		result, err := originOf(deployment, config)
+		result, err := OriginOf(deployment, config)
 		require.NoError(t, err)
 		return result
 	}
@@ -109,45 +107,16 @@ func TestReferenceOf(t *testing.T) {
 	}
 }
 
-func TestReconciliation_RecordError(t *testing.T) {
-	rec := newReconciliation(newInstallation(), operatorOfGarden, clockAt(noon))
-	rec.recordError(context.DeadlineExceeded)
-	assert.Equal(t, "OperationFailed", rec.status.LastError.Reason)
-	require.Len(t, rec.conditions, 1)
-	assert.EqualValues(t, "Unknown", rec.conditions[0].Status, "nobody can know yet")
-
-	installation := newInstallation()
-	installation.Status.Conditions = condition("Valid", "True")
-	rec = newReconciliation(installation, operatorOfGarden, clockAt(noon))
-	rec.recordError(context.DeadlineExceeded)
-	assert.Empty(t, rec.conditions, "what was valid stays valid while nobody can look")
-
-	rec = newReconciliation(installation, operatorOfGarden, clockAt(noon))
-	rec.recordError(problem.New(problem.ValuesInvalid, "values.replicas: give a number"))
-	require.Len(t, rec.conditions, 1)
-	assert.EqualValues(t, "False", rec.conditions[0].Status)
-	assert.Equal(t, problem.ValuesInvalid, rec.conditions[0].Reason)
-}
-
 func TestConfigOf_SecretInOverlayWithSeedSelector(t *testing.T) {
 	deployment := newDeployment("trellis", `{`+header+`, "chart": "aGk=", "valuesOverlays": [
 		{"name": "prod", "seedSelector": {"matchLabels": {"stage": "prod"}}, "values": {"password": "{{ .resources.login.data.password }}"}}]}`)
 	deployment.Resources = []gardencorev1.NamedResourceReference{{
 		Name: "login", ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: "login"},
 	}}
-	_, err := configOf(deployment)
+	_, err := ConfigOf(deployment)
 	found, ok := problem.In(err)
 	require.True(t, ok, "%v", err)
 	assert.Equal(t, problem.ProviderConfigInvalid, found.Reason)
 	assert.Contains(t, found.Message, "providerConfig.valuesOverlays[0].seedSelector: Forbidden")
 	assert.Contains(t, found.Message, "name the seeds in seedNames instead")
-}
-
-func TestSelects_SeedNames(t *testing.T) {
-	overlay := installationv1alpha1.ValuesOverlay{SeedNames: []string{"eu-1", "eu-2"}}
-	for seed, want := range map[string]bool{"eu-1": true, "eu-2": true, "us-1": false} {
-		got, err := selects(overlay, &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seed, Labels: map[string]string{"name": "eu-1"}}})
-		require.NoError(t, err)
-		assert.Equal(t, want, got, seed)
-	}
 }

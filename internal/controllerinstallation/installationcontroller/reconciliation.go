@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"context"
@@ -16,7 +16,9 @@ import (
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/registered"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
@@ -91,7 +93,7 @@ func (rec *reconciliation) recordError(err error) {
 	case rec.status.Phase == installationv1alpha1.PhaseDeleting: // what has begun to go does not come back
 	case reason == problem.SeedUnreachable:
 		rec.status.Phase = installationv1alpha1.PhaseUnreachable
-	case rec.clock.Since(rec.status.LastError.Since.Time) > staleAfter:
+	case rec.clock.Since(rec.status.LastError.Since.Time) > state.StaleAfter:
 		rec.status.Phase = installationv1alpha1.PhaseFailed // nobody knows any more whether it is what it was
 	}
 }
@@ -100,7 +102,7 @@ func transientReason(err error) string {
 	if _, unreachable := errors.AsType[*seeds.Unreachable](err); unreachable {
 		return problem.SeedUnreachable
 	}
-	if _, unreachable := errors.AsType[*registryError](err); unreachable {
+	if _, unreachable := errors.AsType[*registered.RegistryError](err); unreachable {
 		return problem.RegistryUnreachable
 	}
 	return "OperationFailed"

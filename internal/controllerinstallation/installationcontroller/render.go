@@ -1,4 +1,4 @@
-package controllerinstallation
+package installationcontroller
 
 import (
 	"context"
@@ -26,7 +26,7 @@ import (
 )
 
 // render makes of the assigned revision what goes into this seed. It reads in the seed, and writes nothing.
-func (r *installations) render(ctx context.Context, rec *reconciliation) (*rendered, error) {
+func (r *reconciler) render(ctx context.Context, rec *reconciliation) (*rendered, error) {
 	if err := checkName(rec.installation); err != nil {
 		return nil, err
 	}
@@ -65,16 +65,16 @@ func (r *installations) render(ctx context.Context, rec *reconciliation) (*rende
 }
 
 // renderObjects leaves time for the seed: on a busy machine nothing that is asked of it may fail because rendering took too long.
-func (r *installations) renderObjects(ctx context.Context, request *rendering.Request) ([]*unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
+func (r *reconciler) renderObjects(ctx context.Context, request *rendering.Request) ([]*unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.renderTimeout())
 	defer cancel()
 	return r.renderer.Render(ctx, request)
 }
 
-func (r *installations) checkRegistration(ctx context.Context, name string) error {
+func (r *reconciler) checkRegistration(ctx context.Context, name string) error {
 	registration := &metav1.PartialObjectMetadata{}
 	registration.SetGroupVersionKind(gardencorev1beta1.SchemeGroupVersion.WithKind("ControllerRegistration"))
-	err := r.garden.Get(ctx, client.ObjectKey{Name: name}, registration)
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, registration)
 	if apierrors.IsNotFound(err) {
 		return problem.New(problem.RegistrationNotFound, fmt.Sprintf("there is no ControllerRegistration %s: create it", name))
 	}
@@ -85,7 +85,7 @@ func (r *installations) checkRegistration(ctx context.Context, name string) erro
 }
 
 // request has the values that the admin gave, those of overlays that select the seed, and over all of them Gardener's own.
-func (r *installations) request(ctx context.Context, loaded *loadedRevision, into *rendered) (*rendering.Request, error) {
+func (r *reconciler) request(ctx context.Context, loaded *loadedRevision, into *rendered) (*rendering.Request, error) {
 	values, err := decodeValues(loaded.content.Values)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (r *installations) request(ctx context.Context, loaded *loadedRevision, int
 	}
 	request := &rendering.Request{Archive: loaded.content.Chart, Values: values}
 	if len(loaded.content.Resources) > 0 {
-		if request.Resources, err = workload.ResolveResources(ctx, r.garden, v1beta1constants.GardenNamespace, loaded.content.Resources); err != nil {
+		if request.Resources, err = workload.ResolveResources(ctx, r.Client, v1beta1constants.GardenNamespace, loaded.content.Resources); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func selects(overlay installationv1alpha1.ValuesOverlay, seed *gardencorev1beta1
 }
 
 // complete does to the objects what gardenlet would do. Somebody must be there who fills in a token for the garden.
-func (r *installations) complete(rec *reconciliation, into *rendered) error {
+func (r *reconciler) complete(rec *reconciliation, into *rendered) error {
 	gardenAccess, err := workload.Complete(into.installation, into.garden, into.objects)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package controllerinstallation
+package rolloutcontroller
 
 import (
 	"context"
@@ -20,11 +20,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
 // applyDecision carries a decision about the newest revision out. The verdict comes first: should the operator end in between, it decides the same again.
-func (r *rollouts) applyDecision(
+func (r *reconciler) applyDecision(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision, installations []target,
 ) error {
 	r.metrics.rollout(deployment.Name, d.Progress, newest != nil && newest.Message != "")
@@ -32,9 +33,7 @@ func (r *rollouts) applyDecision(
 		return err
 	}
 	for _, name := range d.Check {
-		if r.observations.requestCheck(name) {
-			r.notifyInstallation(ctx, name)
-		}
+		r.State.RequestCheck(name)
 	}
 	var trial time.Time
 	if newest != nil {
@@ -44,7 +43,7 @@ func (r *rollouts) applyDecision(
 }
 
 // assignAll carries out what was decided in an attempt at the newest revision.
-func (r *rollouts) assignAll(ctx context.Context, d rollout.Decision, trial time.Time, installations []target) error {
+func (r *reconciler) assignAll(ctx context.Context, d rollout.Decision, trial time.Time, installations []target) error {
 	byName := map[string]*gardencorev1beta1.ControllerInstallation{}
 	for _, one := range installations {
 		byName[one.installation.Name] = one.installation
@@ -56,7 +55,7 @@ func (r *rollouts) assignAll(ctx context.Context, d rollout.Decision, trial time
 	return errors.Join(failures...)
 }
 
-func (r *rollouts) recordResult(ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision) error {
+func (r *reconciler) recordResult(ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision) error {
 	if !d.Good && !d.Bad {
 		return nil
 	}
@@ -64,16 +63,16 @@ func (r *rollouts) recordResult(ctx context.Context, deployment *gardencorev1.Co
 	if d.Bad {
 		result, eventType, event = revision.Bad, corev1.EventTypeWarning, "RevisionFailed"
 	}
-	if err := r.store.SetResult(ctx, deployment.Name, *newest, result, d.Reason); err != nil {
+	if err := r.revisions.SetResult(ctx, deployment.Name, *newest, result, d.Reason); err != nil {
 		return err
 	}
 	logf.FromContext(ctx).Info("Revision evaluated", "revision", newest.Name, "result", result, "reason", d.Reason)
-	r.events.Eventf(deployment, nil, eventType, event, "RevisionEvaluated", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
+	r.Events.Eventf(deployment, nil, eventType, event, "RevisionEvaluated", "%s", truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, d.Progress.Message), truncate.MaxEvent))
 	return nil
 }
 
 // assign writes at an installation which revision it is to have, and how it was at that moment.
-func (r *rollouts) assign(
+func (r *reconciler) assign(
 	ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string, before rollout.Before, trial time.Time,
 ) error {
 	changed := installation.DeepCopy()
@@ -85,7 +84,7 @@ func (r *rollouts) assign(
 	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevision, name)
 	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, installationv1alpha1.AnnotationRevisionSince, r.Clock.Now().UTC().Format(time.RFC3339))
 	patch := client.MergeFromWithOptions(installation, client.MergeFromWithOptimisticLock{})
-	switch err := r.garden.Patch(ctx, changed, patch); {
+	switch err := r.Client.Patch(ctx, changed, patch); {
 	case apierrors.IsConflict(err):
 		return err // it has changed since; what was decided may not hold any more
 	case client.IgnoreNotFound(err) != nil:
@@ -97,24 +96,24 @@ func (r *rollouts) assign(
 }
 
 // reportProblem says once what is wrong with what a deployment says.
-func (r *rollouts) reportProblem(ctx context.Context, deployment *gardencorev1.ControllerDeployment, found *problem.Problem) {
-	if before, known := r.states.read(deployment.Name); known && sameProblem(before.problem, found) {
+func (r *reconciler) reportProblem(ctx context.Context, deployment *gardencorev1.ControllerDeployment, found *problem.Problem) {
+	if before, known := r.State.Deployment(deployment.Name); known && problem.Equal(before.Problem, found) {
 		return
 	}
 	logf.FromContext(ctx).Info("The ControllerDeployment cannot be installed", "reason", found.Reason, "message", found.Message)
-	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "ConfigValidated", "%s", truncate.Text(found.Message, truncate.MaxEvent))
+	r.Events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "ConfigValidated", "%s", truncate.Text(found.Message, truncate.MaxEvent))
 }
 
 // reportEmptyWaves says once which waves select nobody.
-func (r *rollouts) reportEmptyWaves(deployment *gardencorev1.ControllerDeployment, state deploymentState) {
-	if before, known := r.states.read(deployment.Name); len(state.empty) == 0 || known && slices.Equal(before.empty, state.empty) {
+func (r *reconciler) reportEmptyWaves(deployment *gardencorev1.ControllerDeployment, current state.Deployment) {
+	if before, known := r.State.Deployment(deployment.Name); len(current.EmptyWaves) == 0 || known && slices.Equal(before.EmptyWaves, current.EmptyWaves) {
 		return
 	}
-	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "WaveEmpty", "Rollout", "%s", truncate.Text(emptyNote(state.empty), truncate.MaxEvent))
+	r.Events.Eventf(deployment, nil, corev1.EventTypeWarning, "WaveEmpty", "Rollout", "%s", truncate.Text(emptyNote(current.EmptyWaves), truncate.MaxEvent))
 }
 
 // recordVanishedSeeds writes at a candidate which seeds leave it in the middle of failing, and tells it once.
-func (r *rollouts) recordVanishedSeeds(
+func (r *reconciler) recordVanishedSeeds(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, installations []target,
 ) error {
 	seeds := vanishedSeeds(newest, installations)
@@ -125,11 +124,11 @@ func (r *rollouts) recordVanishedSeeds(
 	if message == "" {
 		return nil
 	}
-	if err := r.store.SetMessage(ctx, deployment.Name, newest.Name, message); err != nil {
+	if err := r.revisions.SetMessage(ctx, deployment.Name, newest.Name, message); err != nil {
 		return err
 	}
 	newest.Message = message
-	r.events.Eventf(deployment, nil, corev1.EventTypeWarning, "SeedVanished", "Rollout", "%s",
+	r.Events.Eventf(deployment, nil, corev1.EventTypeWarning, "SeedVanished", "Rollout", "%s",
 		truncate.Text(fmt.Sprintf("revision %s: %s", newest.Name, message), truncate.MaxEvent))
 	return nil
 }

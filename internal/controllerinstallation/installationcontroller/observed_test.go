@@ -1,6 +1,7 @@
-package controllerinstallation
+package installationcontroller
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -42,6 +43,22 @@ func newInstallation() *gardencorev1beta1.ControllerInstallation {
 			SeedRef: &corev1.ObjectReference{Name: "seed"}, DeploymentRef: &corev1.ObjectReference{Name: "network"},
 		},
 	}
+}
+
+// newAssignedInstallation returns an installation that was assigned the candidate r2 and has it.
+func newAssignedInstallation(t *testing.T) *gardencorev1beta1.ControllerInstallation {
+	t.Helper()
+	installation, applied := newInstallation(), at("11:30:00")
+	status := installationv1alpha1.NewControllerInstallationStatus()
+	status.Revision, status.AppliedAt, status.Phase = "r2", &applied, installationv1alpha1.PhaseProgressing
+	installation.Annotations = map[string]string{
+		installationv1alpha1.AnnotationRevision: "r2", installationv1alpha1.AnnotationRevisionSince: "2026-01-01T11:00:00Z",
+		installationv1alpha1.AnnotationRevisionTrial: "2026-01-01T11:00:00Z", installationv1alpha1.AnnotationRevisionBefore: "Healthy",
+	}
+	var err error
+	installation.Status.ProviderStatus, err = installationv1alpha1.Encode(status)
+	require.NoError(t, err)
+	return installation
 }
 
 func condition(conditionType, status string) []gardencorev1beta1.Condition {
@@ -142,4 +159,24 @@ func TestSetInvalid_SameProblem(t *testing.T) {
 	later.setInvalid(invalidValue)
 	assert.Empty(t, cmp.Diff(rec.status.LastError.Since.UTC(), later.status.LastError.Since.UTC()))
 	assert.Equal(t, rec.conditions, later.conditions)
+}
+
+func TestReconciliation_RecordError(t *testing.T) {
+	rec := newReconciliation(newInstallation(), operatorOfGarden, clockAt(noon))
+	rec.recordError(context.DeadlineExceeded)
+	assert.Equal(t, "OperationFailed", rec.status.LastError.Reason)
+	require.Len(t, rec.conditions, 1)
+	assert.EqualValues(t, "Unknown", rec.conditions[0].Status, "nobody can know yet")
+
+	installation := newInstallation()
+	installation.Status.Conditions = condition("Valid", "True")
+	rec = newReconciliation(installation, operatorOfGarden, clockAt(noon))
+	rec.recordError(context.DeadlineExceeded)
+	assert.Empty(t, rec.conditions, "what was valid stays valid while nobody can look")
+
+	rec = newReconciliation(installation, operatorOfGarden, clockAt(noon))
+	rec.recordError(problem.New(problem.ValuesInvalid, "values.replicas: give a number"))
+	require.Len(t, rec.conditions, 1)
+	assert.EqualValues(t, "False", rec.conditions[0].Status)
+	assert.Equal(t, problem.ValuesInvalid, rec.conditions[0].Reason)
 }

@@ -1,4 +1,4 @@
-package controllerinstallation
+package rolloutcontroller
 
 import (
 	"cmp"
@@ -8,13 +8,12 @@ import (
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
-	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/rollout"
+	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 )
 
 // target is an installation that the operator serves, with its seed.
@@ -22,16 +21,16 @@ type target struct {
 	installation *gardencorev1beta1.ControllerInstallation
 	seed         *gardencorev1beta1.Seed
 	status       *installationv1alpha1.ControllerInstallationStatus
-	observation  observation
+	observation  state.Observation
 }
 
-func newTarget(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, observations *observations) target {
+func newTarget(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, store *state.Store) target {
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
 	if err != nil {
 		status = installationv1alpha1.NewControllerInstallationStatus() // the reconciler of installations writes it anew
 	}
 	s := target{installation: installation, seed: seed, status: status}
-	s.observation = observations.get(installation.Name)
+	s.observation = store.Observation(installation.Name)
 	return s
 }
 
@@ -64,11 +63,11 @@ func rolloutInput(
 		if one.installation.DeletionTimestamp != nil {
 			continue
 		}
-		state := one.rolloutInstallation()
-		if !stored[state.Assigned] {
-			state.Assigned = "" // somebody has removed the revision: it gets one that there is
+		installation := one.rolloutInstallation()
+		if !stored[installation.Assigned] {
+			installation.Assigned = "" // somebody has removed the revision: it gets one that there is
 		}
-		s.Installations = append(s.Installations, state)
+		s.Installations = append(s.Installations, installation)
 	}
 	return s
 }
@@ -86,7 +85,7 @@ func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installa
 
 // rolloutInstallation is what matters of an installation for a rollout.
 func (s target) rolloutInstallation() rollout.Installation {
-	annotations, assignment := s.installation.Annotations, assignmentKey(s.installation.Annotations)
+	annotations, assignment := s.installation.Annotations, state.AssignmentKey(s.installation.Annotations)
 	assigned := annotations[installationv1alpha1.AnnotationRevision]
 	assignedAt, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionSince])
 	if err != nil {
@@ -96,40 +95,25 @@ func (s target) rolloutInstallation() rollout.Installation {
 	if err != nil {
 		trial = time.Time{}
 	}
-	observed := s.observation.observed
-	if s.observation.assignment != assignment {
-		observed = storedObserved(s.status, assignment)
+	observed := s.observation.Observed
+	if s.observation.Assignment != assignment {
+		observed = state.DecodeObserved(s.status, assignment)
 	}
 	return rollout.Installation{
 		Name: s.installation.Name, Seed: s.installation.Spec.SeedRef.Name, SeedLabels: labels.Set(s.seed.Labels),
 		Assigned: assigned, AssignedAt: assignedAt, Before: rollout.Before(annotations[installationv1alpha1.AnnotationRevisionBefore]), Trial: trial,
 		Applied: s.status.Revision, Healthy: s.status.HealthySince != nil, WasHealthy: s.status.UnhealthySince != nil,
 		Observed: observed, Failed: s.failureMessage(assignment),
-		Unreachable: s.observation.unreachable, WatchedSince: s.observation.watchedSince, TriedAt: s.observation.triedAt, SeenAt: s.observation.seenAt,
+		Unreachable: s.observation.Unreachable, WatchedSince: s.observation.WatchedSince, TriedAt: s.observation.TriedAt, SeenAt: s.observation.SeenAt,
 	}
 }
 
 // failureMessage says why what is assigned cannot be installed.
 func (s target) failureMessage(assignment string) string {
-	if s.observation.failure == nil || s.observation.failure.assignment != assignment {
+	if s.observation.Failure == nil || s.observation.Failure.Assignment != assignment {
 		return ""
 	}
-	return s.observation.failure.message
-}
-
-// isRevisionProblem reports whether a problem comes from what the revision consists of.
-func isRevisionProblem(reason string) bool {
-	return slices.Contains([]string{
-		problem.ChartInformationInvalid, problem.ValuesInvalid, problem.ChartCannotBeRendered, problem.RenderingHelmValuesFailed,
-		problem.GardenAccessNeedsGardenlet, problem.ProviderConfigInvalid, problem.ChartTooLarge,
-	}, reason)
-}
-
-func timeOf(t *metav1.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return s.observation.Failure.Message
 }
 
 // noteOf is what installations say of a newest revision that they don't get, and of waves in which nothing is proven.
