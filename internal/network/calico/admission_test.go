@@ -50,7 +50,7 @@ func TestValidateShootNetwork_AgreesWithDriver(t *testing.T) {
 		}
 		reason := refusal(each.shoot)
 		assert.Equal(t, strings.Contains(reason, "has no IPv6"), slices.Contains(messages, noIPv6+each.shoot.Infrastructure.IPv6UnsupportedMessage()), each.sentence)
-		assert.Equal(t, strings.Contains(reason, "nobody routes Services"),
+		assert.Equal(t, strings.Contains(reason, "no component routes Services"),
 			slices.Contains(messages, noProxy+networking.KubeProxyRequiredMessage(Type, New().Capabilities(each.shoot).ServiceRouting)), each.sentence)
 		if reason != "" {
 			refused++
