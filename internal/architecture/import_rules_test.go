@@ -345,10 +345,16 @@ func contractRules() []importRule {
 			}, gardenerLight()),
 		},
 		{
+			packages:   "internal/worker/machinestatus",
+			reason:     "what machines have come to is a pure evaluation of objects that were read",
+			mayImport:  slices.Concat([]string{"internal/contract", "internal/cloud", machineTypes}, gardenerLight()),
+			mayNotLink: []string{"internal/worker", "internal/cloud/openstack/...", "github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/worker",
 			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/mutation", "internal/cloud", "internal/fielderrors",
+				"internal/worker/machinestatus", "internal/contract", "internal/mutation", "internal/cloud", "internal/fielderrors",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
 			}, gardenerLight()),

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 func TestUpstreamChecker_UsesUpstream(t *testing.T) {
@@ -136,11 +136,11 @@ func TestRestartManager(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: name, Labels: map[string]string{"role": role}}}
 	}
 	forgotten := machinev1alpha1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{
-		Name: "forgotten", Finalizers: []string{finalizerManager}, CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour)),
+		Name: "forgotten", Finalizers: []string{machinestatus.FinalizerManager}, CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour)),
 	}}
-	isStuck := observed{deployments: []machinev1alpha1.MachineDeployment{forgotten}, at: time.Now()}
+	isStuck := machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{forgotten}, At: time.Now()}
 	for sentence, test := range map[string]struct {
-		now        observed
+		now        machinestatus.Observed
 		hibernated bool
 		restarted  bool
 		left       []string
@@ -159,48 +159,6 @@ func TestRestartManager(t *testing.T) {
 			var left corev1.PodList
 			require.NoError(t, r.client.List(t.Context(), &left))
 			assert.Equal(t, test.left, namesOf(left.Items))
-		})
-	}
-}
-
-func TestDeletionReason(t *testing.T) {
-	now := time.Now()
-	machine := func(name, code, what string) machinev1alpha1.Machine {
-		m := machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		m.Status.LastOperation = machinev1alpha1.LastOperation{Description: what, LastUpdateTime: metav1.NewTime(now)}
-		if code != "" {
-			m.Status.LastOperation.State, m.Status.LastOperation.ErrorCode = machinev1alpha1.MachineStateFailed, code
-		}
-		return m
-	}
-	for sentence, test := range map[string]struct {
-		rest   observed
-		reason string
-		kind   cloud.Kind
-	}{
-		"nothing": {},
-		"machines of which nothing is told": {
-			rest: observed{machines: []machinev1alpha1.Machine{machine("a", "", ""), machine("b", "", "")}}, reason: "2 machines are to go",
-		},
-		"a machine that is drained": {
-			rest: observed{machines: []machinev1alpha1.Machine{machine("a", "", "Drain in progress")}}, reason: "1 machine is to go; machine a: Drain in progress",
-		},
-		"a machine that will go later": {
-			rest:   observed{machines: []machinev1alpha1.Machine{machine("a", "Unavailable", "the cloud is away")}},
-			reason: "1 machine is to go; machine a: the cloud is away",
-		},
-		"a machine that cannot go": {
-			rest: observed{machines: []machinev1alpha1.Machine{machine("a", "PermissionDenied", "you may not")}}, kind: cloud.Unauthorized,
-		},
-		"what machines came of": {
-			rest: observed{sets: make([]machinev1alpha1.MachineSet, 1)}, reason: "machine-controller-manager has yet to let go of machine sets and deployments",
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			test.rest.at = now
-			reason, err := deletionReason(test.rest, now)
-			assert.Equal(t, test.reason, reason)
-			assert.Equal(t, test.kind, cloud.KindOf(err))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 const (
@@ -20,8 +21,6 @@ const (
 	finalizerController = "machine.sapcloud.io/machine-controller"
 	// noUserData stands where user data belongs that nobody will start a machine with.
 	noUserData = "# This machine is to be deleted.\n"
-	// namesInReason is how many machines a reason names.
-	namesInReason = 3
 )
 
 // deleteFlow is one pass that has all machines removed.
@@ -63,11 +62,11 @@ func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 // the credentials of today: machine-controller-manager deletes nothing otherwise.
 func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 	found, err := d.observe(ctx)
-	if err != nil || len(found.machines) == 0 {
+	if err != nil || len(found.Machines) == 0 {
 		return err
 	}
 	if d.shoot.Credentials == nil {
-		return fmt.Errorf("%w; %s left", errNoCredentials(d.rec.Object), machinesClause(found.machines))
+		return fmt.Errorf("%w; %s left", errNoCredentials(d.rec.Object), machinestatus.MachinesClause(found.Machines))
 	}
 	classes, err := d.classes(ctx)
 	if err != nil {
@@ -99,10 +98,10 @@ func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 }
 
 // missingClasses are the names of those that machines are of, each once.
-func (d *deleteFlow) missingClasses(found observed, existing []machinev1alpha1.MachineClass) []string {
+func (d *deleteFlow) missingClasses(found machinestatus.Observed, existing []machinev1alpha1.MachineClass) []string {
 	var missing []string
-	for i := range found.machines {
-		name := found.machines[i].Spec.Class.Name
+	for i := range found.Machines {
+		name := found.Machines[i].Spec.Class.Name
 		if find(existing, name) == nil && !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}
@@ -144,12 +143,12 @@ func nearest(wanted []deployment, class string) deployment {
 func (d *deleteFlow) waitForFinalizers(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		found, err := d.observe(ctx)
-		if err != nil || len(found.machines) == 0 {
+		if err != nil || len(found.Machines) == 0 {
 			return "", err
 		}
-		unknown := slices.DeleteFunc(found.machines, func(m machinev1alpha1.Machine) bool { return !wouldOrphanServer(&m) })
+		unknown := slices.DeleteFunc(found.Machines, func(m machinev1alpha1.Machine) bool { return !wouldOrphanServer(&m) })
 		if len(unknown) > 0 {
-			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to look at "+machinesClause(unknown))
+			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to look at "+machinestatus.MachinesClause(unknown))
 		}
 		secret, err := contract.ReadCredentials(ctx, d.client, d.rec.Object, d.rec.Object.Spec.SecretRef)
 		if err != nil {
@@ -165,7 +164,7 @@ func (d *deleteFlow) waitForFinalizers(ctx context.Context) error {
 // wouldOrphanServer reports whether deleting the object would leave a server behind.
 func wouldOrphanServer(machine *machinev1alpha1.Machine) bool {
 	hasServer := machine.Spec.ProviderID != "" || machine.Labels[machinev1alpha1.NodeLabelKey] != ""
-	return hasServer && !slices.Contains(machine.Finalizers, finalizerManager)
+	return hasServer && !slices.Contains(machine.Finalizers, machinestatus.FinalizerManager)
 }
 
 // checkManagerRunning returns the reason, or a better one if nobody is at work. gardenlet has taken machine-controller-manager away where the shoot
@@ -191,7 +190,7 @@ func (d *deleteFlow) deleteMachines(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		if err := d.labelForForceDeletion(ctx, rest.machines); err != nil {
+		if err := d.labelForForceDeletion(ctx, rest.Machines); err != nil {
 			return "", err
 		}
 		if err := d.deleteMachineObjects(ctx, rest); err != nil {
@@ -200,7 +199,7 @@ func (d *deleteFlow) deleteMachines(ctx context.Context) error {
 		if rest, err = d.observe(ctx); err != nil {
 			return "", err
 		}
-		reason, err := deletionReason(rest, d.startedAt)
+		reason, err := machinestatus.DeletionReason(rest, d.startedAt)
 		if err != nil || reason == "" {
 			return "", err
 		}
@@ -209,17 +208,17 @@ func (d *deleteFlow) deleteMachines(ctx context.Context) error {
 }
 
 // deleteMachineObjects deletes deployments, and what has no owner any more that would delete it.
-func (s store) deleteMachineObjects(ctx context.Context, rest observed) error {
-	objects := pointers(rest.deployments)
-	for i := range rest.sets {
-		set := &rest.sets[i]
-		if !slices.ContainsFunc(rest.deployments, func(d machinev1alpha1.MachineDeployment) bool { return isSetOf(set, d.Name) }) {
+func (s store) deleteMachineObjects(ctx context.Context, rest machinestatus.Observed) error {
+	objects := pointers(rest.Deployments)
+	for i := range rest.Sets {
+		set := &rest.Sets[i]
+		if !slices.ContainsFunc(rest.Deployments, func(d machinev1alpha1.MachineDeployment) bool { return machinestatus.IsSetOf(set, d.Name) }) {
 			objects = append(objects, set)
 		}
 	}
-	for i := range rest.machines {
-		machine := &rest.machines[i]
-		hasSet := slices.ContainsFunc(rest.sets, func(set machinev1alpha1.MachineSet) bool { return isMachineOf(machine, set.Name) })
+	for i := range rest.Machines {
+		machine := &rest.Machines[i]
+		hasSet := slices.ContainsFunc(rest.Sets, func(set machinev1alpha1.MachineSet) bool { return machinestatus.IsMachineOf(machine, set.Name) })
 		if !hasSet && !wouldOrphanServer(machine) {
 			objects = append(objects, machine)
 		}
@@ -269,21 +268,10 @@ func (d *deleteFlow) waitUntilReleased(ctx context.Context) error {
 
 // hasManagerFinalizer reports whether machine-controller-manager needs the credentials. Old ones had one name for all of their finalizers.
 func hasManagerFinalizer(secret *corev1.Secret) bool {
-	return slices.Contains(secret.Finalizers, finalizerController) || slices.Contains(secret.Finalizers, finalizerManager)
+	return slices.Contains(secret.Finalizers, finalizerController) || slices.Contains(secret.Finalizers, machinestatus.FinalizerManager)
 }
 
 func (d *deleteFlow) cleanup(ctx context.Context) error {
 	_, err := d.driver.Cleanup(ctx, d.shoot, recordedStatus(d.shoot.Worker))
 	return err
-}
-
-// machinesClause names the first machines, and says how many more there are: "machine a is", "machines a, b, c and 4 more are".
-func machinesClause(machines []machinev1alpha1.Machine) string {
-	names := namesOf(machines)
-	more := len(names) - namesInReason
-	clause := strings.Join(names[:min(len(names), namesInReason)], ", ")
-	if more > 0 {
-		clause += fmt.Sprintf(" and %d more", more)
-	}
-	return plural(len(names), "machine ", "machines ") + clause
 }

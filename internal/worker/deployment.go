@@ -1,11 +1,11 @@
 package worker
 
 import (
-	"time"
-
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 // pool is a pool of the Worker with everything that its machines are made of.
@@ -33,11 +33,11 @@ type deployment struct {
 
 func (d deployment) name() string { return d.object.Name }
 
-// observed is what there is of a shoot's machines in the seed.
-type observed struct {
-	deployments []machinev1alpha1.MachineDeployment
-	sets        []machinev1alpha1.MachineSet
-	machines    []machinev1alpha1.Machine
-	// at is when it was observed.
-	at time.Time
+// statusInputs returns what package machinestatus has to know of deployments.
+func statusInputs(deployments []deployment) []machinestatus.Wanted {
+	wanted := make([]machinestatus.Wanted, 0, len(deployments))
+	for _, d := range deployments {
+		wanted = append(wanted, machinestatus.Wanted{Name: d.name(), Pool: d.pool, Class: d.class.Name})
+	}
+	return wanted
 }

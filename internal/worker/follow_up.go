@@ -9,6 +9,8 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 // annotationInPlaceHash on the MachineDeployments of a pool whose users choose when machines are updated says which hash the
@@ -56,15 +58,15 @@ func updatesToRecord(ctx context.Context, reader client.Reader, object *extensio
 			return false, err
 		}
 	}
-	now := observed{deployments: deployments.Items, sets: sets.Items}
+	now := machinestatus.Observed{Deployments: deployments.Items, Sets: sets.Items}
 	var recorded map[string]string
 	if object.Status.InPlaceUpdates != nil {
 		recorded = object.Status.InPlaceUpdates.WorkerPoolToHashMap
 	}
 	for i := range object.Spec.Pools {
 		p := &object.Spec.Pools[i]
-		hash := annotatedHash(p.Name, now.deployments)
-		if hash != "" && hash != recorded[p.Name] && !updatePending(p, now) {
+		hash := annotatedHash(p.Name, now.Deployments)
+		if hash != "" && hash != recorded[p.Name] && !machinestatus.UpdatePending(p, now) {
 			return true, nil
 		}
 	}

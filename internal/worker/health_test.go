@@ -3,159 +3,42 @@ package worker
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
-	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// deploymentReader answers with deployments of machines, and with nothing else.
+// deploymentReader lists MachineDeployments, and nothing else.
 type deploymentReader struct {
 	client.Reader
 	found []machinev1alpha1.MachineDeployment
 	err   error
-	reads *int
+	reads int
 }
 
-func (s deploymentReader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	*s.reads++
+func (s *deploymentReader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	s.reads++
 	if s.err == nil {
 		list.(*machinev1alpha1.MachineDeploymentList).Items = s.found
 	}
 	return s.err
 }
 
-// withFailureSummary has the deployment itself tell of the machine that fails.
-func (z *zone) withFailureSummary() *zone {
-	for _, summary := range z.have.Status.FailedMachines {
-		summary.LastOperation = z.machines[len(z.machines)-1].Status.LastOperation
-	}
-	z.have.Labels = map[string]string{"worker.gardener.cloud/pool": z.wanted.pool}
-	return z
-}
-
 func TestCheckHealth(t *testing.T) {
-	const well = "All machines have become nodes and are well."
-	unavailable := func(z *zone) {
-		z.have.Status.AvailableReplicas, z.have.Status.UnavailableReplicas = 1, 2
-		z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
-	}
-	for sentence, test := range map[string]struct {
-		zones   []*zone
-		missing string
-		want    contract.Finding
-		codes   []string
-	}{
-		"all is well":             {zones: []*zone{newZone("cpu"), newZone("gpu")}, want: contract.Finding{Healthy: true, Message: well}},
-		"machines are replaced":   {zones: []*zone{newZone("cpu").withRollingUpdate()}, want: contract.Finding{Healthy: true, Message: well}},
-		"there are no pools":      {want: contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}},
-		"a deployment is missing": {missing: "one-cpu-z1", want: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}},
-		"the shoot sleeps, and machine-controller-manager with it": {
-			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++; z.have.Spec.Replicas, z.have.Status.Replicas = 0, 0 })},
-			want:  contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."},
-		},
-		"the shoot falls asleep": {
-			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 0 })}, want: contract.Finding{Healthy: true, Message: well},
-		},
-		"a pool is on its way out": {
-			zones: []*zone{newZone("cpu").with(unavailable).with(func(z *zone) { z.have.DeletionTimestamp = new(metav1.Now()) })},
-			want:  contract.Finding{Healthy: true, Message: well},
-		},
-		"machines join": {
-			zones: []*zone{newZone("cpu").with(unavailable).withFailureSummary()},
-			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
-		},
-		"a node is not ready, of which machine-controller-manager makes no fuss": {
-			zones: []*zone{newZone("cpu").withFailureSummary().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
-			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
-		},
-		"machines are replaced, with fewer for the time": {
-			zones: []*zone{newZone("cpu").withRollingUpdate().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
-			want:  contract.Finding{Healthy: true, Message: well},
-		},
-		"nobody looks at a change": {
-			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++ })},
-			want:  contract.Finding{Message: "pool one-cpu-z1: machine-controller-manager has yet to take up the last change.", Grace: 5 * time.Minute},
-		},
-		"machine-controller-manager holds back": {
-			zones: []*zone{newZone("cpu").withFailureSummary().with(func(z *zone) {
-				z.have.Status.Conditions[1].Status = machinev1alpha1.ConditionFalse
-				z.have.Status.Conditions[1].Reason, z.have.Status.Conditions[1].Message = "Deadline", "It takes too long."
-			})},
-			want: contract.Finding{Message: "pool cpu: It takes too long (Deadline).", Grace: 5 * time.Minute},
-		},
-		"a machine fails, which may pass": {
-			zones: []*zone{newZone("cpu").withFailure(0, "ResourceExhausted", "quota exceeded for cores").withFailureSummary(), newZone("gpu").with(unavailable)},
-			want: contract.Finding{
-				Message: "pool cpu: machine one-cpu-z1-new-3: quota exceeded for cores; " +
-					"pool one-gpu-z1: some machines are not, or not yet, nodes that are ready.",
-				Grace: 5 * time.Minute,
-			},
-			codes: []string{"ERR_INFRA_RESOURCES_DEPLETED"},
-		},
-		"a machine fails, which only a user can mend": {
-			zones: []*zone{newZone("cpu").withFailure(0, "Unauthenticated", "wrong password").withFailureSummary()},
-			want:  contract.Finding{Message: "pool cpu: machine one-cpu-z1-new-3: wrong password."},
-			codes: []string{"ERR_INFRA_UNAUTHENTICATED"},
-		},
-		"much is wrong": {
-			zones: []*zone{newZone("a").with(unavailable).withFailureSummary(), newZone("b").with(unavailable).withFailureSummary(), newZone("c").with(unavailable), newZone("d").with(unavailable)},
-			want: contract.Finding{
-				Message: "pool a: some machines are not, or not yet, nodes that are ready; pool b: some machines are not, or not yet, nodes that are ready; and 2 more.",
-				Grace:   5 * time.Minute,
-			},
-		},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			_, now := observedAfter(time.Minute, test.zones...)
-			worker := &extensionsv1alpha1.Worker{}
-			for _, name := range append([]string{test.missing}, recordedNames(now.deployments)...) {
-				if name != "" {
-					worker.Status.MachineDeployments = append(worker.Status.MachineDeployments, extensionsv1alpha1.MachineDeployment{Name: name})
-				}
-			}
-			reads := 0
-			findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{
-				Object: worker, Reader: deploymentReader{found: now.deployments, reads: &reads},
-			})
-			require.NoError(t, err)
-			require.Contains(t, findings, everyNodeReady)
-			got := findings[everyNodeReady]
-			assert.ElementsMatch(t, test.codes, texts(got.Codes))
-			got.Codes = nil
-			assert.Equal(t, test.want, got)
-			assert.Equal(t, 1, reads)
-		})
-	}
-	_, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{
-		Object: &extensionsv1alpha1.Worker{}, Reader: deploymentReader{err: errors.New("gone"), reads: new(int)},
-	})
+	worker := &extensionsv1alpha1.Worker{}
+	worker.Status.MachineDeployments = []extensionsv1alpha1.MachineDeployment{{Name: "one-cpu-z1"}}
+	reader := &deploymentReader{}
+	findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{Object: worker, Reader: reader})
+	require.NoError(t, err)
+	assert.Equal(t, contract.Findings{everyNodeReady: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}}, findings)
+	assert.Equal(t, 1, reader.reads)
+
+	_, err = checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{Object: worker, Reader: &deploymentReader{err: errors.New("gone")}})
 	assert.EqualError(t, err, "listing the deployments of machines: gone")
-}
-
-func recordedNames(deployments []machinev1alpha1.MachineDeployment) []string {
-	names := make([]string, 0, len(deployments))
-	for _, deployment := range deployments {
-		names = append(names, deployment.Name)
-	}
-	return names
-}
-
-func TestProblemOf_SanitizedMessage(t *testing.T) {
-	z := newZone("cpu")
-	z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
-	z.have.Status.Conditions[0].Message = "\x1b[31m" + strings.Repeat("no room ", 600_000)
-	got := problemOf(&z.have).message
-	assert.Less(t, len(got), truncate.MaxExternal+100)
-	assert.Contains(t, got, "[31mno room")
-	assert.NotContains(t, got, "\x1b")
 }

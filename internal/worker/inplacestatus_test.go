@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 func TestInPlaceHashes(t *testing.T) {
@@ -44,14 +46,14 @@ func TestInPlaceHashes(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		pools    []extensionsv1alpha1.WorkerPool
 		recorded map[string]string
-		now      observed
+		now      machinestatus.Observed
 		want     map[string]string
 		changed  bool
 		pending  bool
 	}{
 		"machines that are replaced have none": {
 			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", nil), poolOf("gpu", new(gardencorev1beta1.AutoRollingUpdate))},
-			now:   observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 1)}},
+			now:   machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 1)}},
 			want:  map[string]string{},
 		},
 		"a pool that updates by itself is done when its machines were waited for": {
@@ -70,29 +72,29 @@ func TestInPlaceHashes(t *testing.T) {
 		"a pool keeps its hash while users have not updated all of its machines": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual)), poolOf("gpu", new(auto))},
 			recorded: map[string]string{"cpu": "1", "gpu": "1"},
-			now:      observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("cpu", 3, 2)}},
+			now:      machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("cpu", 3, 2)}},
 			want:     map[string]string{"cpu": "1", "gpu": hash}, changed: true, pending: true,
 		},
 		"a pool that has no hash yet gets none before all of its machines are updated": {
 			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
-			now:   observed{deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 0)}},
+			now:   machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 0)}},
 			want:  map[string]string{}, pending: true,
 		},
 		"a MachineDeployment's status that lags behind is not believed": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
-			now: observed{
-				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3)},
-				sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 3)},
+			now: machinestatus.Observed{
+				Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3)},
+				Sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 3)},
 			},
 			want: map[string]string{"cpu": "1"}, pending: true,
 		},
 		"the last machine's update is the pool's": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
-			now: observed{
-				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("gpu", 3, 0)},
-				sets: []machinev1alpha1.MachineSet{
+			now: machinestatus.Observed{
+				Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("gpu", 3, 0)},
+				Sets: []machinev1alpha1.MachineSet{
 					setOf("shoot--dev--one-cpu-z1", "old", 0), setOf("shoot--dev--one-cpu-z1", "new", 3), setOf("shoot--dev--one-gpu-z1", "old", 3),
 				},
 			},
@@ -101,9 +103,9 @@ func TestInPlaceHashes(t *testing.T) {
 		"a shoot that sleeps has nothing to update": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
-			now: observed{
-				deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 0, 0)},
-				sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 0)},
+			now: machinestatus.Observed{
+				Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 0, 0)},
+				Sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 0)},
 			},
 			want: map[string]string{"cpu": hash}, changed: true,
 		},
@@ -125,7 +127,7 @@ func TestInPlaceHashes(t *testing.T) {
 	t.Run("without its inputs there is none", func(t *testing.T) {
 		w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}}}
 		w.Spec.Pools[0].KubernetesVersion = nil
-		_, _, err := inPlaceHashes(w, &gardencorev1beta1.Shoot{}, observed{})
+		_, _, err := inPlaceHashes(w, &gardencorev1beta1.Shoot{}, machinestatus.Observed{})
 		assert.EqualError(t, err, `pool "cpu" has no kubernetesVersion to make a hash of`)
 	})
 }

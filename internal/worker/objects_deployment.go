@@ -14,14 +14,12 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-const (
-	// labelName tells the machines of a MachineDeployment from all others.
-	labelName = "name"
-	// minReadySeconds is how long a machine must have been ready to count as available.
-	minReadySeconds = 500
-)
+// minReadySeconds is how long a machine must have been ready to count as available.
+const minReadySeconds = 500
 
 // deploymentObject makes a MachineDeployment without replicas. In its template, labels of the machines, annotations and the class count
 // as the machines' identity for machine-controller-manager: another value replaces them. Labels, annotations and taints of nodes and
@@ -41,7 +39,7 @@ func deploymentObject(shoot *Shoot, p *pool, zone int, class string) (*machinev1
 			Annotations: extensionsv1alpha1helper.GetMachineDeploymentClusterAutoscalerAnnotations(p.ClusterAutoscaler),
 		},
 		Spec: machinev1alpha1.MachineDeploymentSpec{
-			Selector:                     &metav1.LabelSelector{MatchLabels: map[string]string{labelName: name}},
+			Selector:                     &metav1.LabelSelector{MatchLabels: map[string]string{machinestatus.LabelName: name}},
 			Strategy:                     strategy,
 			MinReadySeconds:              minReadySeconds,
 			RevisionHistoryLimit:         &keepNoRevisions,
@@ -95,7 +93,7 @@ func strategyOf(p *pool, zone int) (machinev1alpha1.MachineDeploymentStrategy, e
 
 // machineLabels include the Worker's name where machines are updated in place: Gardener watches those.
 func machineLabels(shoot *Shoot, p *pool, deployment string) map[string]string {
-	labels := map[string]string{labelName: deployment}
+	labels := map[string]string{machinestatus.LabelName: deployment}
 	if helper.IsUpdateStrategyInPlace(p.UpdateStrategy) {
 		labels[v1beta1constants.LabelWorkerName] = shoot.Worker.Name
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 // reconcileFlow is one pass that brings machines into being.
@@ -166,7 +167,7 @@ func (r *reconcileFlow) deploy(ctx context.Context) error {
 		return err
 	}
 	if r.hibernated {
-		if err := r.labelForForceDeletion(ctx, found.machines); err != nil {
+		if err := r.labelForForceDeletion(ctx, found.Machines); err != nil {
 			return err
 		}
 	}
@@ -214,7 +215,7 @@ func (r *reconcileFlow) publish(ctx context.Context) error {
 }
 
 // recordUpdates says which pools' machines are of today's version. gardenlet waits for that, and not for machines that no pool wants.
-func (r *reconcileFlow) recordUpdates(now observed) error {
+func (r *reconcileFlow) recordUpdates(now machinestatus.Observed) error {
 	hashes, changed, err := inPlaceHashes(r.rec.Object, r.rec.Cluster.Shoot, now)
 	if err != nil {
 		return err
@@ -242,9 +243,9 @@ func (r *reconcileFlow) conclude(ctx context.Context) error {
 
 // usesOnlyWantedClasses reports whether no machine is of a class that is not wanted any more. Those of a pool whose users choose when
 // they are updated may be for long.
-func (r *reconcileFlow) usesOnlyWantedClasses(now observed) bool {
-	for i := range now.machines {
-		if !r.isWantedClass(now.machines[i].Spec.Class.Name) {
+func (r *reconcileFlow) usesOnlyWantedClasses(now machinestatus.Observed) bool {
+	for i := range now.Machines {
+		if !r.isWantedClass(now.Machines[i].Spec.Class.Name) {
 			return false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 // annotationWithoutMachines on a Worker confirms that a shoot that is to be restored had no machines.
@@ -50,10 +51,10 @@ func (r *reconcileFlow) restoreMachines(ctx context.Context) error {
 // never had machines: one that was created in hibernation, or that never got so far. Gardener saves the machines of all others. But if the
 // state was lost on the way, going on would be the end of all nodes of the shoot: machine-controller-manager would make new
 // machines and remove the servers of all that it does not know. So somebody who knows has to say so.
-func (r *reconcileFlow) requireSavedState(found observed) error {
+func (r *reconcileFlow) requireSavedState(found machinestatus.Observed) error {
 	needsMachines := slices.ContainsFunc(r.wanted, func(d deployment) bool { return d.minimum > 0 })
 	confirmed := r.rec.Object.Annotations[annotationWithoutMachines] == "true"
-	if !r.saved.isEmpty() || r.hibernated || !needsMachines || !found.isEmpty() || confirmed {
+	if !r.saved.isEmpty() || r.hibernated || !needsMachines || !found.IsEmpty() || confirmed {
 		return nil
 	}
 	return cloud.Errorf(cloud.Configuration,
@@ -62,7 +63,7 @@ func (r *reconcileFlow) requireSavedState(found observed) error {
 }
 
 // deploymentsToRestore returns what was saved of the MachineDeployments that are wanted and do not exist yet.
-func (r *reconcileFlow) deploymentsToRestore(found observed) map[string]*deploymentState {
+func (r *reconcileFlow) deploymentsToRestore(found machinestatus.Observed) map[string]*deploymentState {
 	restoring := map[string]*deploymentState{}
 	var unwanted []string
 	for _, name := range slices.Sorted(maps.Keys(r.saved.MachineDeployments)) {
@@ -71,7 +72,7 @@ func (r *reconcileFlow) deploymentsToRestore(found observed) map[string]*deploym
 		case d == nil || len(d.MachineSets) == 0:
 		case !r.isWantedDeployment(name):
 			unwanted = append(unwanted, namesOf(d.Machines)...)
-		case find(found.deployments, name) == nil:
+		case find(found.Deployments, name) == nil:
 			restoring[name] = d
 		}
 	}
@@ -114,7 +115,7 @@ func (r *reconcileFlow) restoreDeployments(ctx context.Context) error {
 		if saved == nil {
 			return nil
 		}
-		return r.createOrPatchDeployment(ctx, observed{}, d, replicaInput{hibernated: r.hibernated, restored: &saved.Replicas})
+		return r.createOrPatchDeployment(ctx, machinestatus.Observed{}, d, replicaInput{hibernated: r.hibernated, restored: &saved.Replicas})
 	})
 	if err != nil || r.hibernated && r.rec.Cluster.Shoot.Status.IsHibernated {
 		return err
@@ -122,8 +123,8 @@ func (r *reconcileFlow) restoreDeployments(ctx context.Context) error {
 	return r.scaleManager(ctx, 1)
 }
 
-func (r *reconcileFlow) createOrPatchDeployment(ctx context.Context, found observed, d deployment, input replicaInput) error {
-	existing := find(found.deployments, d.name())
+func (r *reconcileFlow) createOrPatchDeployment(ctx context.Context, found machinestatus.Observed, d deployment, input replicaInput) error {
+	existing := find(found.Deployments, d.name())
 	have, _ := existing.(*machinev1alpha1.MachineDeployment)
 	replicas := replicasOf(d, have, input)
 	wanted := &machinev1alpha1.MachineDeployment{}

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 // concurrency bounds the requests about machines that are under way at the same time: there may be hundreds.
@@ -31,21 +33,18 @@ func storeOf(rec *reconciliation) store {
 
 // observe reads deployments, sets and machines, in the order in which they follow from each other: what it finds of a later kind
 // is not older than what it finds of an earlier one.
-func (s store) observe(ctx context.Context) (observed, error) {
+func (s store) observe(ctx context.Context) (machinestatus.Observed, error) {
 	var deployments machinev1alpha1.MachineDeploymentList
 	var sets machinev1alpha1.MachineSetList
 	var machines machinev1alpha1.MachineList
 	now := time.Now()
 	for _, list := range []client.ObjectList{&deployments, &sets, &machines} {
 		if err := s.client.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
-			return observed{}, fmt.Errorf("listing machines: %w", err)
+			return machinestatus.Observed{}, fmt.Errorf("listing machines: %w", err)
 		}
 	}
-	return observed{deployments: deployments.Items, sets: sets.Items, machines: machines.Items, at: now}, nil
+	return machinestatus.Observed{Deployments: deployments.Items, Sets: sets.Items, Machines: machines.Items, At: now}, nil
 }
-
-// isEmpty reports whether there are no machines, nor anything that would bring some.
-func (o observed) isEmpty() bool { return len(o.deployments)+len(o.sets)+len(o.machines) == 0 }
 
 func (s store) classes(ctx context.Context) ([]machinev1alpha1.MachineClass, error) {
 	var list machinev1alpha1.MachineClassList

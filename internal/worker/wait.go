@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/truncate"
+	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
 // finalWriteTimeout bounds what a pass still does when its own time is over.
@@ -22,21 +22,21 @@ const finalWriteTimeout = 15 * time.Second
 
 // waitForMachines waits until all pools are as they are wanted, and records that. What it waits for is asked of one look at everything.
 func (r *reconcileFlow) waitForMachines(ctx context.Context) error {
-	var last observed
+	var last machinestatus.Observed
 	err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		now, err := r.observe(ctx)
 		if err != nil {
 			return "", err
 		}
 		last = now
-		reason, err := checkProgress(r.wanted, now, r.startedAt, r.hibernated)
+		reason, err := machinestatus.CheckProgress(statusInputs(r.wanted), now, r.startedAt, r.hibernated)
 		if err != nil || reason == "" {
 			return "", err
 		}
 		if err := r.publishAndCheckSuperseded(ctx); err != nil {
 			return "", err
 		}
-		if now.at.Sub(r.startedAt) < r.intervals.RestartManagerAfter {
+		if now.At.Sub(r.startedAt) < r.intervals.RestartManagerAfter {
 			return reason, nil
 		}
 		return reason, r.restartManager(ctx, now)
@@ -73,7 +73,7 @@ func (r *reconcileFlow) deploymentsBeingDeleted(ctx context.Context) (string, er
 	if err != nil {
 		return "", err
 	}
-	for _, d := range found.deployments {
+	for _, d := range found.Deployments {
 		if d.DeletionTimestamp != nil && r.isWantedDeployment(d.Name) {
 			return fmt.Sprintf("MachineDeployment %s is wanted again, and its former machines have to go first", d.Name), nil
 		}
@@ -96,7 +96,7 @@ func (r *reconcileFlow) classesBeingDeleted(ctx context.Context) (string, error)
 		if err != nil {
 			return "", err
 		}
-		isUsed := slices.ContainsFunc(found.machines, func(m machinev1alpha1.Machine) bool { return m.Spec.Class.Name == class.Name })
+		isUsed := slices.ContainsFunc(found.Machines, func(m machinev1alpha1.Machine) bool { return m.Spec.Class.Name == class.Name })
 		if !isUsed {
 			return fmt.Sprintf("machine class %s is wanted again, and machine-controller-manager has to let go of it first", class.Name), nil
 		}
@@ -129,8 +129,8 @@ func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
 }
 
 // restartManager gives machine-controller-manager another pod when it is stuck, once in a pass.
-func (r *reconcileFlow) restartManager(ctx context.Context, now observed) error {
-	clause := stuckReason(now)
+func (r *reconcileFlow) restartManager(ctx context.Context, now machinestatus.Observed) error {
+	clause := machinestatus.StuckReason(now)
 	if r.hibernated || r.managerRestarted || clause == "" {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if obsolete := r.obsolete(found); !obsolete.isEmpty() {
+	if obsolete := r.obsolete(found); !obsolete.IsEmpty() {
 		if err := r.deleteMachineObjects(ctx, obsolete); err != nil {
 			return err
 		}
@@ -169,21 +169,21 @@ func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
 }
 
 // obsolete returns what belongs to a deployment that is not wanted. What belongs to none is somebody else's.
-func (r *reconcileFlow) obsolete(now observed) observed {
-	obsolete := observed{at: now.at}
-	for _, d := range now.deployments {
+func (r *reconcileFlow) obsolete(now machinestatus.Observed) machinestatus.Observed {
+	obsolete := machinestatus.Observed{At: now.At}
+	for _, d := range now.Deployments {
 		if !r.isWantedDeployment(d.Name) {
-			obsolete.deployments = append(obsolete.deployments, d)
+			obsolete.Deployments = append(obsolete.Deployments, d)
 		}
 	}
-	for _, set := range now.sets {
-		if name := set.Labels[labelName]; name != "" && !r.isWantedDeployment(name) {
-			obsolete.sets = append(obsolete.sets, set)
+	for _, set := range now.Sets {
+		if name := set.Labels[machinestatus.LabelName]; name != "" && !r.isWantedDeployment(name) {
+			obsolete.Sets = append(obsolete.Sets, set)
 		}
 	}
-	for _, machine := range now.machines {
-		if name := machine.Labels[labelName]; name != "" && !r.isWantedDeployment(name) {
-			obsolete.machines = append(obsolete.machines, machine)
+	for _, machine := range now.Machines {
+		if name := machine.Labels[machinestatus.LabelName]; name != "" && !r.isWantedDeployment(name) {
+			obsolete.Machines = append(obsolete.Machines, machine)
 		}
 	}
 	return obsolete
@@ -201,7 +201,7 @@ func (r *reconcileFlow) waitForObsolete(ctx context.Context) error {
 			return "", err
 		}
 		obsolete := r.obsolete(now)
-		reason, err := deletionReason(obsolete, r.startedAt)
+		reason, err := machinestatus.DeletionReason(obsolete, r.startedAt)
 		if err != nil || reason == "" {
 			return "", err
 		}
@@ -212,13 +212,13 @@ func (r *reconcileFlow) waitForObsolete(ctx context.Context) error {
 	})
 }
 
-func (r *reconcileFlow) removeClasses(ctx context.Context, now observed) error {
+func (r *reconcileFlow) removeClasses(ctx context.Context, now machinestatus.Observed) error {
 	kept := map[string]bool{}
 	for _, d := range r.wanted {
 		kept[d.class.Name] = true
 	}
-	for i := range now.machines {
-		kept[now.machines[i].Spec.Class.Name] = true
+	for i := range now.Machines {
+		kept[now.Machines[i].Spec.Class.Name] = true
 	}
 	classes, err := r.classes(ctx)
 	if err != nil {
@@ -248,32 +248,4 @@ func objectsExcept[T any, P object[T]](kept map[string]bool, objects []T) []clie
 		}
 	}
 	return all
-}
-
-// deletionReason says what of machines and of what brings them is still there, or why it does not go.
-func deletionReason(rest observed, since time.Time) (reason string, err error) {
-	failures := failuresOf(rest.machines)
-	if err := terminalError(failures, since, rest.at, len(failures) < len(rest.machines)); err != nil {
-		return "", err
-	}
-	switch count := len(rest.machines); {
-	case len(failures) > 0:
-		return fmt.Sprintf("%d %s to go; %s", count, plural(count, "machine is", "machines are"), failuresClause(failures)), nil
-	case count > 0:
-		return fmt.Sprintf("%d %s to go%s", count, plural(count, "machine is", "machines are"), lastOperationClause(rest.machines)), nil
-	case len(rest.sets)+len(rest.deployments) > 0:
-		return "machine-controller-manager has yet to let go of machine sets and deployments", nil
-	default:
-		return "", nil
-	}
-}
-
-// lastOperationClause tells of the machine that is most worth telling of: the first with anything to tell.
-func lastOperationClause(machines []machinev1alpha1.Machine) string {
-	for i := range machines {
-		if what := machines[i].Status.LastOperation.Description; what != "" {
-			return fmt.Sprintf("; machine %s: %s", machines[i].Name, truncate.Line(what, maxFailureLength))
-		}
-	}
-	return ""
 }

@@ -1,4 +1,4 @@
-package worker
+package machinestatus
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 // deploymentStatus is how far the machines of one wanted deployment have come.
 type deploymentStatus struct {
-	wanted deployment
+	wanted Wanted
 	// have is nil while there is no such MachineDeployment.
 	have *machinev1alpha1.MachineDeployment
 	// latest is the set of the wanted class, nil while there is none; old are the others.
@@ -19,29 +19,29 @@ type deploymentStatus struct {
 	machines []machinev1alpha1.Machine
 }
 
-func deploymentStatusesOf(wanted []deployment, now observed) []deploymentStatus {
+func deploymentStatusesOf(wanted []Wanted, now Observed) []deploymentStatus {
 	statuses := make([]deploymentStatus, 0, len(wanted))
 	for _, w := range wanted {
 		s := deploymentStatus{wanted: w}
-		if i := slices.IndexFunc(now.deployments, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == w.name() }); i >= 0 {
-			s.have = &now.deployments[i]
+		if i := slices.IndexFunc(now.Deployments, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == w.Name }); i >= 0 {
+			s.have = &now.Deployments[i]
 		}
 		var sets []string
-		for i := range now.sets {
-			set := &now.sets[i]
-			if !isSetOf(set, w.name()) {
+		for i := range now.Sets {
+			set := &now.Sets[i]
+			if !IsSetOf(set, w.Name) {
 				continue
 			}
 			sets = append(sets, set.Name)
-			if s.latest == nil && set.Spec.Template.Spec.Class.Name == w.class.Name {
+			if s.latest == nil && set.Spec.Template.Spec.Class.Name == w.Class {
 				s.latest = set
 			} else {
 				s.old = append(s.old, *set)
 			}
 		}
-		for _, machine := range now.machines {
-			isOrphan := len(machine.OwnerReferences) == 0 && machine.Labels[labelName] == w.name()
-			if isOrphan || slices.ContainsFunc(sets, func(set string) bool { return isMachineOf(&machine, set) }) {
+		for _, machine := range now.Machines {
+			isOrphan := len(machine.OwnerReferences) == 0 && machine.Labels[LabelName] == w.Name
+			if isOrphan || slices.ContainsFunc(sets, func(set string) bool { return IsMachineOf(&machine, set) }) {
 				s.machines = append(s.machines, machine)
 			}
 		}
@@ -53,7 +53,7 @@ func deploymentStatusesOf(wanted []deployment, now observed) []deploymentStatus 
 // isObserved reports whether machine-controller-manager has seen what is wanted.
 func (s deploymentStatus) isObserved() bool {
 	return s.have != nil && s.latest != nil &&
-		s.have.Status.ObservedGeneration >= s.have.Generation && s.have.Spec.Template.Spec.Class.Name == s.wanted.class.Name
+		s.have.Status.ObservedGeneration >= s.have.Generation && s.have.Spec.Template.Spec.Class.Name == s.wanted.Class
 }
 
 // done goes by the conditions of Gardener's library, for each deployment by itself. What it adds is that the number of machines that is
@@ -83,7 +83,7 @@ func (s deploymentStatus) selected() int32 {
 	count := int32(0)
 	for _, set := range s.old {
 		for _, machine := range s.machines {
-			if !isMachineOf(&machine, set.Name) {
+			if !IsMachineOf(&machine, set.Name) {
 				continue
 			}
 			for _, condition := range machine.Status.Conditions {
@@ -111,10 +111,10 @@ func hasJoined(machine *machinev1alpha1.Machine) bool {
 	return machine.DeletionTimestamp == nil && (phase == machinev1alpha1.MachineRunning || phase == machinev1alpha1.MachineAvailable)
 }
 
-// isSetOf reports whether a set belongs to a deployment: by its owner, or where a set has none, by its label.
-func isSetOf(set *machinev1alpha1.MachineSet, name string) bool {
+// IsSetOf reports whether a set belongs to a deployment: by its owner, or where a set has none, by its label.
+func IsSetOf(set *machinev1alpha1.MachineSet, name string) bool {
 	if len(set.OwnerReferences) == 0 {
-		return set.Labels[labelName] == name
+		return set.Labels[LabelName] == name
 	}
 	for _, owner := range set.OwnerReferences {
 		if owner.Kind == "MachineDeployment" && owner.Name == name {
@@ -124,7 +124,7 @@ func isSetOf(set *machinev1alpha1.MachineSet, name string) bool {
 	return false
 }
 
-func isMachineOf(machine *machinev1alpha1.Machine, set string) bool {
+func IsMachineOf(machine *machinev1alpha1.Machine, set string) bool {
 	for _, owner := range machine.OwnerReferences {
 		if owner.Kind == "MachineSet" && owner.Name == set {
 			return true

@@ -1,4 +1,4 @@
-package worker
+package machinestatus
 
 import (
 	"strings"
@@ -130,7 +130,7 @@ func TestStuckReason(t *testing.T) {
 			z.have.CreationTimestamp = metav1.NewTime(testStart().Add(-time.Hour))
 			z.have.Finalizers = []string{"machine.sapcloud.io/machine-controller-manager"}
 			_, now := observedAfter(time.Minute, z.with(test.edit))
-			assert.Equal(t, test.want, stuckReason(now))
+			assert.Equal(t, test.want, StuckReason(now))
 		})
 	}
 }

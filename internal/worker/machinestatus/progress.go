@@ -1,4 +1,4 @@
-package worker
+package machinestatus
 
 import (
 	"fmt"
@@ -12,18 +12,18 @@ import (
 // poolsInReason is how many pools a reason tells of.
 const poolsInReason = 2
 
-// checkProgress says how far the wanted machines have come: an empty reason when there is nothing to wait for, else a clause for
+// CheckProgress says how far the wanted machines have come: an empty reason when there is nothing to wait for, else a clause for
 // users such as "pool cpu: 2 of 3 machines joined", or an error when waiting does not help.
 //
 // now is what there is, read after the last change; since is when the pass began to change things. asleep says that the shoot is
 // to have no machines: then machine-controller-manager may be gone already, and what it says of itself does not count.
-func checkProgress(wanted []deployment, now observed, since time.Time, hibernated bool) (reason string, err error) {
+func CheckProgress(wanted []Wanted, now Observed, since time.Time, hibernated bool) (reason string, err error) {
 	statuses := deploymentStatusesOf(wanted, now)
 	var failures []failure
 	for _, s := range statuses {
 		failures = append(failures, failuresOf(s.machines)...)
 	}
-	if err := terminalError(failures, since, now.at, slices.ContainsFunc(statuses, deploymentStatus.inProgress)); err != nil {
+	if err := terminalError(failures, since, now.At, slices.ContainsFunc(statuses, deploymentStatus.inProgress)); err != nil {
 		return "", err
 	}
 	if hibernated {
@@ -56,9 +56,9 @@ func poolsReason(statuses []deploymentStatus) string {
 	var clauses []string
 	waiting := 0
 	for len(statuses) > 0 {
-		pool := statuses[0].wanted.pool
+		pool := statuses[0].wanted.Pool
 		var zones []deploymentStatus
-		zones, statuses = partition(statuses, func(s deploymentStatus) bool { return s.wanted.pool == pool })
+		zones, statuses = partition(statuses, func(s deploymentStatus) bool { return s.wanted.Pool == pool })
 		if !slices.ContainsFunc(zones, func(s deploymentStatus) bool { return !s.done() }) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package worker
+package machinestatus
 
 import (
 	"testing"
@@ -61,7 +61,7 @@ func TestCheckProgress(t *testing.T) {
 		"machines join": {[]*zone{joining("cpu")}, "pool cpu: 1 of 3 machines joined"},
 		"machines join in two zones": {
 			[]*zone{joining("cpu"), newZone("cpu").with(func(z *zone) {
-				z.have.Name, z.wanted.object.Name = "one-cpu-z2", "one-cpu-z2"
+				z.have.Name, z.wanted.Name = "one-cpu-z2", "one-cpu-z2"
 				z.sets[0].OwnerReferences[0].Name = "one-cpu-z2"
 			})},
 			"pool cpu: 4 of 6 machines joined",
@@ -127,7 +127,7 @@ func TestCheckProgress(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wanted, now := observedAfter(time.Minute, test.zones...)
-			reason, err := checkProgress(wanted, now, testStart(), false)
+			reason, err := CheckProgress(wanted, now, testStart(), false)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, reason)
 		})
@@ -169,7 +169,7 @@ func TestCheckProgress_TerminalError(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wanted, now := observedAfter(test.after, test.zones...)
-			reason, err := checkProgress(wanted, now, testStart(), false)
+			reason, err := CheckProgress(wanted, now, testStart(), false)
 			assert.Empty(t, reason)
 			require.EqualError(t, err, test.want)
 			assert.Equal(t, test.kind, cloud.KindOf(err))
@@ -202,12 +202,12 @@ func TestCheckProgress_Hibernated(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wanted, now := observedAfter(time.Minute, test.zone)
-			reason, err := checkProgress(wanted, now, testStart(), true)
+			reason, err := CheckProgress(wanted, now, testStart(), true)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, reason)
 		})
 	}
 	wanted, now := observedAfter(time.Minute, newZone("cpu").withFailure(0, "Unauthenticated", "wrong password"))
-	_, err := checkProgress(wanted, now, testStart(), true)
+	_, err := CheckProgress(wanted, now, testStart(), true)
 	require.EqualError(t, err, "machine one-cpu-z1-new-3: wrong password")
 }

@@ -1,4 +1,4 @@
-package worker
+package machinestatus
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func testStart() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 700_000_00
 
 // zone is what is wanted and seen of a pool in one zone. It begins with three machines that have all joined.
 type zone struct {
-	wanted   deployment
+	wanted   Wanted
 	have     machinev1alpha1.MachineDeployment
 	sets     []machinev1alpha1.MachineSet
 	machines []machinev1alpha1.Machine
@@ -21,11 +21,7 @@ type zone struct {
 
 func newZone(pool string) *zone {
 	name := "one-" + pool + "-z1"
-	z := &zone{wanted: deployment{
-		pool:   pool,
-		class:  &machinev1alpha1.MachineClass{ObjectMeta: metav1.ObjectMeta{Name: name + "-new"}},
-		object: &machinev1alpha1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}},
-	}}
+	z := &zone{wanted: Wanted{Name: name, Pool: pool, Class: name + "-new"}}
 	z.have.Name, z.have.Generation = name, 2
 	z.have.Spec.Replicas = 3
 	z.have.Spec.Template.Spec.Class.Name = name + "-new"
@@ -109,16 +105,16 @@ func (z *zone) withInPlaceUpdate(orchestration machinev1alpha1.OrchestrationType
 }
 
 // observedAfter puts zones together, some time after the pass began.
-func observedAfter(after time.Duration, zones ...*zone) ([]deployment, observed) {
-	now := observed{at: testStart().Add(after)}
-	var wanted []deployment
+func observedAfter(after time.Duration, zones ...*zone) ([]Wanted, Observed) {
+	now := Observed{At: testStart().Add(after)}
+	var wanted []Wanted
 	for _, z := range zones {
 		wanted = append(wanted, z.wanted)
 		if z.have.Name != "" {
-			now.deployments = append(now.deployments, z.have)
+			now.Deployments = append(now.Deployments, z.have)
 		}
-		now.sets = append(now.sets, z.sets...)
-		now.machines = append(now.machines, z.machines...)
+		now.Sets = append(now.Sets, z.sets...)
+		now.Machines = append(now.Machines, z.machines...)
 	}
 	return wanted, now
 }

@@ -1,0 +1,56 @@
+package machinestatus
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+
+	"github.com/trellis-garden/trellis/internal/truncate"
+)
+
+// namesInReason is how many machines a reason names.
+const namesInReason = 3
+
+// DeletionReason says what of machines and of what brings them is still there, or why it does not go.
+func DeletionReason(rest Observed, since time.Time) (reason string, err error) {
+	failures := failuresOf(rest.Machines)
+	if err := terminalError(failures, since, rest.At, len(failures) < len(rest.Machines)); err != nil {
+		return "", err
+	}
+	switch count := len(rest.Machines); {
+	case len(failures) > 0:
+		return fmt.Sprintf("%d %s to go; %s", count, plural(count, "machine is", "machines are"), failuresClause(failures)), nil
+	case count > 0:
+		return fmt.Sprintf("%d %s to go%s", count, plural(count, "machine is", "machines are"), lastOperationClause(rest.Machines)), nil
+	case len(rest.Sets)+len(rest.Deployments) > 0:
+		return "machine-controller-manager has yet to let go of machine sets and deployments", nil
+	default:
+		return "", nil
+	}
+}
+
+// lastOperationClause tells of the machine that is most worth telling of: the first with anything to tell.
+func lastOperationClause(machines []machinev1alpha1.Machine) string {
+	for i := range machines {
+		if what := machines[i].Status.LastOperation.Description; what != "" {
+			return fmt.Sprintf("; machine %s: %s", machines[i].Name, truncate.Line(what, maxFailureLength))
+		}
+	}
+	return ""
+}
+
+// MachinesClause names the first machines, and says how many more there are: "machine a is", "machines a, b, c and 4 more are".
+func MachinesClause(machines []machinev1alpha1.Machine) string {
+	names := make([]string, 0, len(machines))
+	for i := range machines {
+		names = append(names, machines[i].Name)
+	}
+	more := len(names) - namesInReason
+	clause := strings.Join(names[:min(len(names), namesInReason)], ", ")
+	if more > 0 {
+		clause += fmt.Sprintf(" and %d more", more)
+	}
+	return plural(len(names), "machine ", "machines ") + clause
+}

@@ -1,0 +1,128 @@
+package machinestatus
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/truncate"
+)
+
+const (
+	// joinGrace is how long machines may take to become nodes, and machine-controller-manager to recover from a failure.
+	joinGrace = 5 * time.Minute
+	// problemsInMessage is how many problems a condition names.
+	problemsInMessage = 2
+)
+
+// FindingOf judges deployments of machines. recorded are those that the last pass wanted.
+func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) contract.Finding {
+	var problems []problem
+	for _, wanted := range recorded {
+		if !slices.ContainsFunc(found, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == wanted.Name }) {
+			problems = append(problems, problem{message: "MachineDeployment " + wanted.Name + " does not exist"})
+		}
+	}
+	machines := false
+	for i := range found {
+		d := &found[i]
+		machines = machines || d.Spec.Replicas > 0 || d.Status.Replicas > 0
+		if t := problemOf(d); d.DeletionTimestamp.IsZero() && t.message != "" {
+			problems = append(problems, t)
+		}
+	}
+	switch {
+	case len(problems) > 0:
+		return unhealthyFinding(problems)
+	case !machines:
+		return contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}
+	default:
+		return contract.Finding{Healthy: true, Message: "All machines have become nodes and are well."}
+	}
+}
+
+// problem is what is wrong with a deployment of machines.
+type problem struct {
+	message string
+	// kind is that of failed machines, which machine-controller-manager got from the machine driver.
+	kind  cloud.Kind
+	grace time.Duration
+}
+
+func unhealthyFinding(problems []problem) contract.Finding {
+	var words []string
+	var errs []error
+	grace := problems[0].grace
+	for n, t := range problems {
+		if n < problemsInMessage {
+			words = append(words, t.message)
+		}
+		errs = append(errs, cloud.Errorf(t.kind, "%s", t.message))
+		grace = min(grace, t.grace)
+	}
+	if more := len(problems) - problemsInMessage; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return contract.Finding{Message: strings.Join(words, "; ") + ".", Codes: contract.Codes(errors.Join(errs...)), Grace: grace}
+}
+
+// problemOf says what is wrong with a deployment; nothing while machines are replaced or updated as they should.
+func problemOf(d *machinev1alpha1.MachineDeployment) problem {
+	status := d.Status
+	if d.Spec.Replicas == 0 && status.Replicas == 0 {
+		// While a shoot sleeps, machine-controller-manager does so as well, and looks at no change.
+		return problem{}
+	}
+	pool := "pool " + d.Name
+	if name := d.Labels[v1beta1constants.LabelWorkerPool]; name != "" {
+		pool = "pool " + name
+	}
+	if failures := failuresInSummaries(status.FailedMachines); len(failures) > 0 {
+		return failureProblem(pool, failures)
+	}
+	healthErr := health.CheckMachineDeployment(d)
+	// machine-controller-manager is content with as few as may be unavailable, which is right only while machines are replaced.
+	mayBeUnavailable := healthErr == nil && status.UpdatedReplicas < status.Replicas
+	switch {
+	case status.ObservedGeneration < d.Generation:
+		return problem{message: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
+	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas && !mayBeUnavailable:
+		// Without numbers: they would change with every machine that joins.
+		return problem{message: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
+	case healthErr != nil:
+		return problem{message: pool + ": " + truncate.Line(healthErr.Error(), truncate.MaxExternal), grace: joinGrace}
+	default:
+		return problem{}
+	}
+}
+
+// failureProblem tells of the worst failure. What a user must mend is bad at once.
+func failureProblem(pool string, failures []failure) problem {
+	for _, f := range failures {
+		if f.needsUser() {
+			return problem{message: pool + ": " + failuresClause([]failure{f}), kind: f.kind}
+		}
+	}
+	return problem{message: pool + ": " + failuresClause(failures[:1]), kind: failures[0].kind, grace: joinGrace}
+}
+
+// failuresInSummaries returns the failures that a deployment tells of.
+func failuresInSummaries(summaries []*machinev1alpha1.MachineSummary) []failure {
+	machines := make([]machinev1alpha1.Machine, 0, len(summaries))
+	for _, summary := range summaries {
+		machine := machinev1alpha1.Machine{}
+		machine.Name = summary.Name
+		machine.Status.LastOperation = summary.LastOperation
+		machines = append(machines, machine)
+	}
+	return failuresOf(machines)
+}

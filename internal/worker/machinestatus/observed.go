@@ -1,0 +1,28 @@
+package machinestatus
+
+import (
+	"time"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+)
+
+// LabelName is the label with the name of the MachineDeployment, on its sets and machines.
+const LabelName = "name"
+
+// Wanted is one MachineDeployment as the Worker wants it: the machines of one pool in one zone.
+type Wanted struct {
+	// Name is that of the MachineDeployment, Class that of its machine class.
+	Name, Pool, Class string
+}
+
+// Observed is what the seed has of a shoot's machines.
+type Observed struct {
+	Deployments []machinev1alpha1.MachineDeployment
+	Sets        []machinev1alpha1.MachineSet
+	Machines    []machinev1alpha1.Machine
+	// At is when it was read.
+	At time.Time
+}
+
+// IsEmpty reports whether there are no machines, nor anything that would create some.
+func (o Observed) IsEmpty() bool { return len(o.Deployments)+len(o.Sets)+len(o.Machines) == 0 }
