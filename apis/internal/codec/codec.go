@@ -28,7 +28,7 @@ type Mode struct {
 	KindOptional bool
 }
 
-// Decode decodes into into and returns it, or the zero value of its type and an error. kinds registers the kind of
+// Decode fills the document into and returns it, or the zero value of its type and an error. kinds registers the kind of
 // into.
 func Decode[Document runtime.Object](kinds Kinds, raw *runtime.RawExtension, into Document, mode Mode) (Document, error) {
 	if err := decode(kinds, raw, into, mode); err != nil {

@@ -105,15 +105,15 @@ func (r *reconciler) installationsOf(ctx context.Context, deployment string) ([]
 func (r *reconciler) reconcileDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (reconcile.Result, error) {
 	current := state.Deployment{Relation: state.Ours}
 	if hasAssigned, err := r.prepare(ctx, deployment, installations); err != nil || hasAssigned {
-		return r.handleUndecided(ctx, deployment, current, err, installations)
+		return r.handleUndecided(deployment, current, err, installations)
 	}
 	newest := r.evaluateDeployment(ctx, deployment, &current)
 	known, err := r.revisions.List(ctx, deployment.Name)
 	if err != nil {
-		return r.handleUndecided(ctx, deployment, current, err, installations)
+		return r.handleUndecided(deployment, current, err, installations)
 	}
 	if err := r.recordVanishedSeeds(ctx, deployment, newest, installations); err != nil {
-		return r.handleUndecided(ctx, deployment, current, err, installations)
+		return r.handleUndecided(deployment, current, err, installations)
 	}
 	input := rolloutInput(r.Clock.Now(), current.Config, newest, known, installations)
 	decision := rollout.Decide(input)
@@ -137,7 +137,7 @@ func (r *reconciler) reconcileDeployment(ctx context.Context, deployment *garden
 
 // handleUndecided tells installations what keeps the operator from deciding, if anything does.
 func (r *reconciler) handleUndecided(
-	ctx context.Context, deployment *gardencorev1.ControllerDeployment, current state.Deployment, err error, installations []target,
+	deployment *gardencorev1.ControllerDeployment, current state.Deployment, err error, installations []target,
 ) (reconcile.Result, error) {
 	if err == nil || apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil

@@ -124,6 +124,7 @@ func IsSetOf(set *machinev1alpha1.MachineSet, name string) bool {
 	return false
 }
 
+// IsMachineOf reports whether a machine belongs to a set.
 func IsMachineOf(machine *machinev1alpha1.Machine, set string) bool {
 	for _, owner := range machine.OwnerReferences {
 		if owner.Kind == "MachineSet" && owner.Name == set {

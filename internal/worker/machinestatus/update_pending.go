@@ -7,6 +7,7 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
+// UpdatePending reports whether machines of the pool wait for a user who chooses the moment of their update.
 func UpdatePending(p *extensionsv1alpha1.WorkerPool, now Observed) bool {
 	if !helper.IsUpdateStrategyManualInPlace(p.UpdateStrategy) {
 		return false

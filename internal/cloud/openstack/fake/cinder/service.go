@@ -42,7 +42,7 @@ type Service struct {
 	glance *glance.Service
 
 	Volumes *core.Table[Volume]
-	types   *core.Table[volumeType]
+	types   *core.Table[VolumeType]
 }
 
 // New serves the API of Cinder on the cloud.
@@ -196,6 +196,7 @@ func (svc *Service) CheckVolumeQuota(projectID string, volumes, gigabytes int) e
 	return nil
 }
 
+// NewVolume returns a volume with the default type that is not stored yet. Sizes are in GiB.
 func (svc *Service) NewVolume(projectID, userID string, size int) *Volume {
 	return &Volume{
 		ID: core.NewUUID(), ProjectID: projectID, UserID: userID, Status: "creating", Size: size, VolumeType: defaultVolumeType,
@@ -233,6 +234,7 @@ func VolumeSize(key string, value any) string {
 	return schema.Number(1)(key, value)
 }
 
+// MetadataWith returns a rule for metadata: an object with keys of that form and short strings.
 func MetadataWith(keys *regexp.Regexp) schema.Rule {
 	return func(key string, value any) string {
 		if complaint := schema.HasType("object")(key, value); complaint != "" {

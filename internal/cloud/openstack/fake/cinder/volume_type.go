@@ -14,12 +14,12 @@ import (
 // defaultVolumeType is the type that every Cinder has.
 const defaultVolumeType = "__DEFAULT__"
 
-// volumeType is a type of volumes. All of them are public.
-type volumeType struct {
+// VolumeType is a type of volumes. All of them are public.
+type VolumeType struct {
 	id, Name, description string
 }
 
-func (v *volumeType) view() map[string]any {
+func (v *VolumeType) view() map[string]any {
 	return map[string]any{
 		"id": v.id, "name": v.Name, "description": core.OrNull(v.description), "extra_specs": map[string]any{},
 		"is_public": true, "os-volume-type-access:is_public": true,
@@ -28,8 +28,8 @@ func (v *volumeType) view() map[string]any {
 
 // registerVolumeTypes serves the types of volumes, which only operators make and delete.
 func (svc *Service) registerVolumeTypes(route func(pattern string, h core.Handler)) {
-	svc.types = core.NewTable(func(v *volumeType) string { return v.id })
-	svc.types.Add(&volumeType{id: core.NewUUID(), Name: defaultVolumeType, description: "Default Volume Type"})
+	svc.types = core.NewTable(func(v *VolumeType) string { return v.id })
+	svc.types.Add(&VolumeType{id: core.NewUUID(), Name: defaultVolumeType, description: "Default Volume Type"})
 	route("GET /types", func(*core.Request) (core.Reply, error) {
 		views := []any{}
 		for _, v := range slices.Backward(svc.types.Rows) {
@@ -82,15 +82,15 @@ func (svc *Service) createVolumeType(q *core.Request) (core.Reply, error) {
 	if svc.VolumeTypeOf(in.Name) != nil {
 		return core.Reply{}, core.Conflict("", "Volume Type %s already exists.", in.Name)
 	}
-	made := svc.types.Add(&volumeType{id: core.NewUUID(), Name: in.Name, description: in.Description})
+	made := svc.types.Add(&VolumeType{id: core.NewUUID(), Name: in.Name, description: in.Description})
 	return core.OK(map[string]any{"volume_type": made.view()})
 }
 
 // VolumeTypeOf returns the type of a name or ID, or nil. Without either it is the default type. To the database behind Cinder capitals make no
 // difference.
-func (svc *Service) VolumeTypeOf(nameOrID string) *volumeType {
+func (svc *Service) VolumeTypeOf(nameOrID string) *VolumeType {
 	nameOrID = cmp.Or(nameOrID, defaultVolumeType)
-	return svc.types.First(func(v *volumeType) bool { return strings.EqualFold(v.Name, nameOrID) || v.id == nameOrID })
+	return svc.types.First(func(v *VolumeType) bool { return strings.EqualFold(v.Name, nameOrID) || v.id == nameOrID })
 }
 
 // CheckVolumeType answers as Nova does, to which capitals make a difference, when a server's volume is to be of a type that does not exist.
@@ -107,5 +107,5 @@ func (svc *Service) AddVolumeType(name string) string {
 	if known := svc.VolumeTypeOf(name); known != nil {
 		return known.id
 	}
-	return svc.types.Add(&volumeType{id: core.NewUUID(), Name: name}).id
+	return svc.types.Add(&VolumeType{id: core.NewUUID(), Name: name}).id
 }

@@ -90,6 +90,7 @@ func glanceVersions() []core.ApiVersion {
 	return versions
 }
 
+// ReadableImage reports whether the caller may read an image.
 func (svc *Service) ReadableImage(q *core.Request, i *Image) bool {
 	return i.Visibility == "public" || i.Visibility == "community" || q.Owns(i.Owner)
 }

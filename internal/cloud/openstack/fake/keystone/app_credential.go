@@ -19,8 +19,8 @@ type appCredential struct {
 	expires           time.Time // zero for never
 }
 
-func (k *Service) appCredential(id string) *appCredential {
-	for _, a := range k.AppCreds {
+func (svc *Service) appCredential(id string) *appCredential {
+	for _, a := range svc.AppCreds {
 		if a.ID == id && id != "" {
 			return a
 		}
@@ -240,7 +240,7 @@ func (svc *Service) rolesFor(q *core.Request, wanted []authName) ([]string, erro
 }
 
 // AddAppCredential adds an application credential with the roles of a plain member.
-func (svc *Service) AddAppCredential(name, secret string, u *user, p *project) {
+func (svc *Service) AddAppCredential(name, secret string, u *User, p *Project) {
 	svc.AppCreds = append(svc.AppCreds, &appCredential{
 		ID: core.NewHexID(), Name: name, secret: secret, UserID: u.ID, projectID: p.ID, roles: withImplied(MemberRoles()),
 	})

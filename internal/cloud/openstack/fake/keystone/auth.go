@@ -196,7 +196,7 @@ func unknownToken(id string) *wire.Error {
 }
 
 // findUser finds a user by ID, or by name and domain.
-func (svc *Service) findUser(in *authUser) *user {
+func (svc *Service) findUser(in *authUser) *User {
 	for _, u := range svc.Users {
 		if in.ID != "" && u.ID == in.ID || in.ID == "" && u.name == in.Name && in.Domain.isDefault() {
 			return u
@@ -205,7 +205,7 @@ func (svc *Service) findUser(in *authUser) *user {
 	return nil
 }
 
-func (svc *Service) scope(u *user, s *authScope) (*core.Identity, *wire.Error) {
+func (svc *Service) scope(u *User, s *authScope) (*core.Identity, *wire.Error) {
 	switch {
 	case s == nil:
 		if caller, err := svc.scopeTo(u, svc.Project(u.defaultProject)); err == nil {
@@ -224,7 +224,7 @@ func (svc *Service) scope(u *user, s *authScope) (*core.Identity, *wire.Error) {
 	return nil, core.Unauthenticated() // also for a domain scope: nobody has a role on the domain
 }
 
-func (svc *Service) scopeTo(u *user, p *project) (*core.Identity, *wire.Error) {
+func (svc *Service) scopeTo(u *User, p *Project) (*core.Identity, *wire.Error) {
 	if u == nil || p == nil || u.disabled || p.disabled || u.Roles[p.ID] == nil {
 		return nil, core.Unauthenticated()
 	}

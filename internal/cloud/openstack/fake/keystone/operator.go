@@ -50,14 +50,14 @@ func missingIdentity(kind, id string) *wire.Error {
 	return core.NotFound("", "Could not find %s: %s.", kind, id)
 }
 
-func (p *project) view() map[string]any {
+func (p *Project) view() map[string]any {
 	return map[string]any{
 		"id": p.ID, "name": p.name, "domain_id": domainID, "parent_id": domainID, "description": p.description,
 		"enabled": !p.disabled, "is_domain": false, "tags": []string{}, "options": map[string]any{},
 	}
 }
 
-func (u *user) view() map[string]any {
+func (u *User) view() map[string]any {
 	view := map[string]any{
 		"id": u.ID, "name": u.name, "domain_id": domainID, "enabled": !u.disabled, "password_expires_at": nil,
 		"options": map[string]any{},
@@ -113,7 +113,7 @@ type projectInput struct {
 	Enabled     core.Opt[bool]   `json:"enabled"`
 }
 
-func (in *projectInput) into(p *project) {
+func (in *projectInput) into(p *Project) {
 	in.Name.Into(&p.name)
 	in.Description.Into(&p.description)
 	p.disabled = !in.Enabled.Or(!p.disabled)
@@ -142,14 +142,14 @@ func (svc *Service) createProject(q *core.Request) (core.Reply, error) {
 				"either the same name or same id in the same domain: name is %s, project id %s.", in.Name.Value, core.NewHexID())
 		}
 	}
-	p := &project{ID: core.NewHexID()}
+	p := &Project{ID: core.NewHexID()}
 	in.into(p)
 	svc.projects = append(svc.projects, p)
 	return core.Created(map[string]any{"project": p.view()})
 }
 
 // projectOf and userOf return what the path names by its ID.
-func (svc *Service) projectOf(q *core.Request) (*project, error) {
+func (svc *Service) projectOf(q *core.Request) (*Project, error) {
 	id := q.Path("project")
 	for _, p := range svc.projects {
 		if p.ID == id {
@@ -159,7 +159,7 @@ func (svc *Service) projectOf(q *core.Request) (*project, error) {
 	return nil, missingIdentity("project", id)
 }
 
-func (svc *Service) userOf(q *core.Request) (*user, error) {
+func (svc *Service) userOf(q *core.Request) (*User, error) {
 	id := q.Path("user")
 	for _, u := range svc.Users {
 		if u.ID == id {
@@ -200,10 +200,9 @@ func (svc *Service) deleteProject(q *core.Request) (core.Reply, error) {
 	if err != nil {
 		return core.Reply{}, err
 	}
-	k := svc
-	k.projects = core.Without(k.projects, func(other *project) bool { return other == p })
-	k.AppCreds = core.Without(k.AppCreds, func(a *appCredential) bool { return a.projectID == p.ID })
-	for _, u := range k.Users {
+	svc.projects = core.Without(svc.projects, func(other *Project) bool { return other == p })
+	svc.AppCreds = core.Without(svc.AppCreds, func(a *appCredential) bool { return a.projectID == p.ID })
+	for _, u := range svc.Users {
 		delete(u.Roles, p.ID)
 	}
 	svc.DropTokens(func(t *Token) bool { return t.Who.ProjectID == p.ID })
@@ -217,7 +216,7 @@ type userInput struct {
 	DefaultProject core.Opt[string] `json:"default_project_id"`
 }
 
-func (in *userInput) into(u *user) {
+func (in *userInput) into(u *User) {
 	in.Name.Into(&u.name)
 	in.Password.Into(&u.Password)
 	in.DefaultProject.Into(&u.defaultProject)
@@ -238,7 +237,7 @@ func (svc *Service) createUser(q *core.Request) (core.Reply, error) {
 				in.Name.Value, domainID)
 		}
 	}
-	u := &user{ID: core.NewHexID(), Roles: map[string][]string{}}
+	u := &User{ID: core.NewHexID(), Roles: map[string][]string{}}
 	in.into(u)
 	svc.Users = append(svc.Users, u)
 	return core.Created(map[string]any{"user": u.view()})
@@ -273,17 +272,16 @@ func (svc *Service) deleteUser(q *core.Request) (core.Reply, error) {
 	if err != nil {
 		return core.Reply{}, err
 	}
-	k := svc
-	k.Users = core.Without(k.Users, func(other *user) bool { return other == u })
-	k.AppCreds = core.Without(k.AppCreds, func(a *appCredential) bool { return a.UserID == u.ID })
+	svc.Users = core.Without(svc.Users, func(other *User) bool { return other == u })
+	svc.AppCreds = core.Without(svc.AppCreds, func(a *appCredential) bool { return a.UserID == u.ID })
 	svc.DropTokens(func(t *Token) bool { return t.Who.UserID == u.ID })
 	return core.NoContent()
 }
 
 // grant is a role of a user in a project.
 type grant struct {
-	user    *user
-	project *project
+	user    *User
+	project *Project
 	role    string
 }
 

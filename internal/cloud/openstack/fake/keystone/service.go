@@ -13,17 +13,20 @@ const (
 	roleReader = "reader"
 )
 
-type project struct {
+// Project is a project of the domain.
+type Project struct {
 	ID, name, description string
 	disabled              bool
 }
 
-type user struct {
+// User is a user of the domain, with roles in projects.
+type User struct {
 	ID, name, Password, defaultProject string
 	disabled                           bool
 	Roles                              map[string][]string // by project ID
 }
 
+// Token is a login.
 type Token struct {
 	id              string
 	audits          []string // its own, and that of the login from which it descends
@@ -37,8 +40,8 @@ type Service struct {
 	*core.Cloud
 
 	onProject func(projectID string) // called for each new project
-	projects  []*project
-	Users     []*user
+	projects  []*Project
+	Users     []*User
 	AppCreds  []*appCredential
 	Tokens    map[string]*Token
 	roles     map[string]string // ID by name
@@ -52,8 +55,9 @@ func New(cloud *core.Cloud, onProject func(projectID string)) *Service {
 	return svc
 }
 
-func (k *Service) Project(nameOrID string) *project {
-	for _, p := range k.projects {
+// Project returns a project by name or ID, or nil.
+func (svc *Service) Project(nameOrID string) *Project {
+	for _, p := range svc.projects {
 		if p.ID == nameOrID || p.name == nameOrID {
 			return p
 		}
@@ -61,8 +65,9 @@ func (k *Service) Project(nameOrID string) *project {
 	return nil
 }
 
-func (k *Service) User(nameOrID string) *user {
-	for _, u := range k.Users {
+// User returns a user by name or ID, or nil.
+func (svc *Service) User(nameOrID string) *User {
+	for _, u := range svc.Users {
 		if u.ID == nameOrID || u.name == nameOrID {
 			return u
 		}
@@ -70,15 +75,17 @@ func (k *Service) User(nameOrID string) *user {
 	return nil
 }
 
-func (svc *Service) AddProject(name string) *project {
-	p := &project{ID: core.NewHexID(), name: name}
+// AddProject adds a project.
+func (svc *Service) AddProject(name string) *Project {
+	p := &Project{ID: core.NewHexID(), name: name}
 	svc.projects = append(svc.projects, p)
 	svc.onProject(p.ID)
 	return p
 }
 
-func (svc *Service) AddUser(name, password string, roles []string, projects ...*project) *user {
-	u := &user{ID: core.NewHexID(), name: name, Password: password, Roles: map[string][]string{}}
+// AddUser adds a user who has the roles in each of the projects.
+func (svc *Service) AddUser(name, password string, roles []string, projects ...*Project) *User {
+	u := &User{ID: core.NewHexID(), name: name, Password: password, Roles: map[string][]string{}}
 	for _, p := range projects {
 		u.Roles[p.ID] = roles
 	}
@@ -101,11 +108,12 @@ func (svc *Service) identify(tokenID string, service wire.Service) (*core.Identi
 	return &t.Who, nil
 }
 
+// MemberRoles returns the roles of a plain member of a project.
 func MemberRoles() []string { return []string{core.RoleMember, core.RoleBalancers} }
 
 // AddMember adds a user who is a plain member of the projects, given by name or ID, and returns the user's ID.
 func (svc *Service) AddMember(name, password string, projects ...string) (string, error) {
-	var found []*project
+	var found []*Project
 	for _, nameOrID := range projects {
 		p := svc.Project(nameOrID)
 		if p == nil {

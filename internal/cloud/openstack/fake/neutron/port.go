@@ -48,6 +48,7 @@ func portNotFound(id string) *wire.Error {
 	return core.NotFound("PortNotFound", "Port %s could not be found.", id)
 }
 
+// OwnPorts returns the number of ports of a project.
 func (svc *Service) OwnPorts(projectID string) int {
 	return svc.Ports.Count(func(p *Port) bool { return p.ProjectID == projectID })
 }

@@ -16,6 +16,7 @@ const (
 	ownerDHCP       = "network:dhcp"
 )
 
+// IsRouterInterface reports whether a device owner is an interface of a router.
 func IsRouterInterface(owner string) bool {
 	return slices.Contains([]string{
 		"network:router_interface", "network:router_interface_distributed", "network:ha_router_replicated_interface",

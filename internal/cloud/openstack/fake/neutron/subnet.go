@@ -152,6 +152,7 @@ func (svc *Service) NewSubnet(projectID, networkID, cidr string) *Subnet {
 	}
 }
 
+// StoreSubnet adds a subnet to its network.
 func (svc *Service) StoreSubnet(n *Network, s *Subnet) {
 	svc.Subnets.Add(s)
 	n.Subnets = core.With(n.Subnets, s.ID)

@@ -161,4 +161,5 @@ type SecurityGroupRule struct {
 	NormalizedCIDR       core.Null `json:"normalized_cidr"`
 }
 
+// Base returns the attributes that all resources of Neutron have.
 func (s *Standard) Base() *Standard { return s }

@@ -99,10 +99,12 @@ func Malformed(what string) *wire.Error {
 		"The client is assumed to be in error.", what)
 }
 
+// Expecting returns the error of Keystone for a request that lacks something.
 func Expecting(what, where string) *wire.Error {
 	return Malformed("Expecting to find " + what + " in " + where)
 }
 
+// OrNull returns nil, which becomes null in JSON, for an empty string.
 func OrNull(value string) any {
 	if value == "" {
 		return nil
@@ -119,4 +121,5 @@ func Unquoted(raw json.RawMessage) string {
 	return string(raw)
 }
 
+// UUIDForm matches UUIDs, also without dashes.
 var UUIDForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)

@@ -25,6 +25,7 @@ func catalogEntries() []catalogEntry {
 	}
 }
 
+// Catalog returns the service catalog of a project, with the endpoints of all configured services.
 func (c *Cloud) Catalog(base, projectID string) []map[string]any {
 	out := []map[string]any{}
 	for _, entry := range catalogEntries() {
@@ -61,6 +62,7 @@ type ApiVersion struct {
 	Documented       string // a further link, where there is one
 }
 
+// View returns the version as version documents have it.
 func (v ApiVersion) View(base string) map[string]any {
 	links := []any{map[string]any{"rel": "self", "href": base + "/" + v.Path}}
 	if v.Documented != "" {

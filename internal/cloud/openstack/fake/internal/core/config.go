@@ -10,6 +10,7 @@ import (
 // CatalogShape says how the endpoints in the catalog are written.
 type CatalogShape string
 
+// Config is how the cloud is set up: its regions, services, extensions, and how resources change their state.
 type Config struct {
 	Regions           []string
 	Catalog           CatalogShape
@@ -45,6 +46,7 @@ type Policy struct {
 
 func (c *Config) has(s wire.Service) bool { return !slices.Contains(c.MissingServices, s) }
 
+// HasExtension reports whether Neutron has the extension.
 func (c *Config) HasExtension(alias string) bool { return !slices.Contains(c.MissingExtensions, alias) }
 
 func (c *Config) transition(kind string) Transition { return c.Transitions[kind] }

@@ -7,22 +7,27 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
+// Fail returns an error with a status, a machine-readable type and a message.
 func Fail(status int, kind, format string, args ...any) *wire.Error {
 	return &wire.Error{Status: status, Type: kind, Message: fmt.Sprintf(format, args...)}
 }
 
+// BadRequest returns an error with status 400.
 func BadRequest(kind, format string, args ...any) *wire.Error {
 	return Fail(http.StatusBadRequest, kind, format, args...)
 }
 
+// NotFound returns an error with status 404.
 func NotFound(kind, format string, args ...any) *wire.Error {
 	return Fail(http.StatusNotFound, kind, format, args...)
 }
 
+// Conflict returns an error with status 409.
 func Conflict(kind, format string, args ...any) *wire.Error {
 	return Fail(http.StatusConflict, kind, format, args...)
 }
 
+// Forbidden returns an error with status 403.
 func Forbidden(kind, format string, args ...any) *wire.Error {
 	return Fail(http.StatusForbidden, kind, format, args...)
 }

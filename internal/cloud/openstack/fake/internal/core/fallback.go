@@ -58,6 +58,7 @@ func methodNotAllowed(service wire.Service, method string) (Reply, error) {
 	}
 }
 
+// PathNotFound returns the answer of a service to a path that it does not have.
 func PathNotFound(service wire.Service, versioned bool) (Reply, error) {
 	const status = http.StatusNotFound
 	switch {

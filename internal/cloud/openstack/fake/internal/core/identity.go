@@ -10,6 +10,7 @@ type Identity struct {
 	AppCredentialID        string
 }
 
+// Admin reports whether the caller is an administrator.
 func (i *Identity) Admin() bool { return slices.Contains(i.Roles, RoleAdmin) }
 
 // Owns reports whether a resource of the project is the caller's, or the caller may do anything.
@@ -22,6 +23,6 @@ const DefaultDomain = "Default"
 const (
 	RoleMember = "member"
 	RoleAdmin  = "admin"
-	// roleBalancers is what Octavia requires of whoever makes load balancers.
+	// RoleBalancers is what Octavia requires of whoever makes load balancers.
 	RoleBalancers = "load-balancer_member"
 )

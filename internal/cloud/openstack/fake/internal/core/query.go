@@ -24,6 +24,7 @@ type Filters struct {
 // fieldMatcher compares a field of a type that only its service knows; known is false for all others.
 type fieldMatcher func(field any, values []string) (matched, known bool)
 
+// NewFilters returns filters over the JSON fields of T. own matches fields in another way than by equality.
 func NewFilters[T any](own fieldMatcher) Filters {
 	row := reflect.TypeFor[T]()
 	return Filters{Row: row, Fields: JsonFields(row), own: own}
@@ -68,7 +69,7 @@ func (f Filters) matchField(field reflect.Value, values []string) bool {
 	is := func(have string) bool {
 		return slices.ContainsFunc(values, func(want string) bool { return strings.EqualFold(have, want) })
 	}
-	if v, isList := field.Interface().([]string); isList {
+	if v, isList := reflect.TypeAssert[[]string](field); isList {
 		return slices.ContainsFunc(v, is)
 	}
 	if f.own != nil {
@@ -191,6 +192,7 @@ func NextPage(q *Request, marker string) string {
 	return q.Base() + q.HTTP.URL.Path + "?marker=" + url.QueryEscape(marker)
 }
 
+// ListReply returns a list under its name, reduced to the fields that the request names, with links to other pages.
 func ListReply[T any](many string, rows []T, links []map[string]string, q *Request) (Reply, error) {
 	body := map[string]any{many: rows}
 	if fields := q.Values["fields"]; len(fields) > 0 {
@@ -206,6 +208,7 @@ func ListReply[T any](many string, rows []T, links []map[string]string, q *Reque
 	return OK(body)
 }
 
+// CompareFields orders two values of a field.
 func CompareFields(a, b reflect.Value) int {
 	switch a.Kind() {
 	case reflect.Int:

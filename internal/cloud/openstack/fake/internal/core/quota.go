@@ -11,11 +11,13 @@ func (c *Cloud) Limit(projectID, resource string) int {
 	return Unlimited
 }
 
+// Exceeds reports whether a project that has some of a resource would exceed its quota with more.
 func (c *Cloud) Exceeds(projectID, resource string, have, more int) bool {
 	limit := c.Limit(projectID, resource)
 	return limit != Unlimited && have+more > limit
 }
 
+// SetQuota sets how many of a resource a project may have.
 func (c *Cloud) SetQuota(projectID, resource string, limit int) {
 	if c.Quotas[projectID] == nil {
 		c.Quotas[projectID] = map[string]int{}

@@ -28,11 +28,18 @@ type Reply struct {
 	Header map[string]string
 }
 
-func OK(body any) (Reply, error)      { return Reply{Status: http.StatusOK, Body: body}, nil }
+// OK returns an answer with status 200.
+func OK(body any) (Reply, error) { return Reply{Status: http.StatusOK, Body: body}, nil }
+
+// Created returns an answer with status 201.
 func Created(body any) (Reply, error) { return Reply{Status: http.StatusCreated, Body: body}, nil }
+
+// Accepted returns an answer with status 202.
 func Accepted(body any) (Reply, error) {
 	return Reply{Status: http.StatusAccepted, Body: body}, nil
 }
+
+// NoContent returns an answer with status 204.
 func NoContent() (Reply, error) { return Reply{Status: http.StatusNoContent}, nil }
 
 // Request is what a handler sees of a call.
@@ -44,6 +51,7 @@ type Request struct {
 	Body      []byte
 }
 
+// Path returns a segment of the path by its name in the route.
 func (q *Request) Path(name string) string { return q.HTTP.PathValue(name) }
 
 // Base is the URL of the cloud as the caller spells it.

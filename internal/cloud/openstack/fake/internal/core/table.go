@@ -12,10 +12,12 @@ type Table[T any] struct {
 	Rows []*T
 }
 
+// NewTable returns an empty table. id returns the ID of a row.
 func NewTable[T any](id func(*T) string) *Table[T] {
 	return &Table[T]{ID: id, byID: map[string]*T{}}
 }
 
+// Add appends a row and returns it.
 func (t *Table[T]) Add(row *T) *T {
 	t.byID[t.ID(row)] = row
 	t.Rows = append(t.Rows, row)
@@ -25,6 +27,7 @@ func (t *Table[T]) Add(row *T) *T {
 // Get returns the row, or nil.
 func (t *Table[T]) Get(id string) *T { return t.byID[id] }
 
+// Remove deletes a row, if there is one with that ID.
 func (t *Table[T]) Remove(id string) {
 	row, ok := t.byID[id]
 	if !ok {
@@ -55,6 +58,7 @@ func (t *Table[T]) First(match func(*T) bool) *T {
 	return nil
 }
 
+// Count returns the number of rows that match.
 func (t *Table[T]) Count(match func(*T) bool) int {
 	n := 0
 	for _, row := range t.Rows {

@@ -2,6 +2,7 @@ package core
 
 import "time"
 
+// Now returns the time in UTC.
 func (c *Cloud) Now() time.Time { return time.Now().UTC() }
 
 // Timestamp is the form in which Neutron and Octavia give times.

@@ -197,6 +197,7 @@ func Name(key string, value any) string {
 	return ""
 }
 
+// InvalidName returns the message of Nova for a name that it does not accept.
 func InvalidName(mustBe string) string {
 	return "An invalid 'name' value was provided. The name must be: " + mustBe
 }
@@ -248,6 +249,7 @@ func objectOf(required []string, open bool, properties []Property) Rule {
 	}
 }
 
+// Unexpected returns the message of Nova for unknown properties.
 func Unexpected(names []string) string {
 	verb := "was"
 	if len(names) > 1 {
