@@ -42,7 +42,7 @@ func TestCurrentFamilies(t *testing.T) {
 		"readiness is unknown":               {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionUnknown), want: families{ipv4}},
 		"readiness is progressing":           {wanted: families{ipv6, ipv4}, constraints: constraint(nodes, gardencorev1beta1.ConditionProgressing), want: families{ipv6}},
 		"nodes are ready":                    {wanted: families{ipv4, ipv6}, constraints: constraint(nodes, gardencorev1beta1.ConditionTrue), want: families{ipv4, ipv6}},
-		"a shoot goes back to one, which nodes may be ready for": {wanted: families{ipv4}, constraints: constraint(nodes, gardencorev1beta1.ConditionFalse), want: families{ipv4}},
+		"a shoot goes back to one family":    {wanted: families{ipv4}, constraints: constraint(nodes, gardencorev1beta1.ConditionFalse), want: families{ipv4}},
 		"DNS is another matter": {
 			wanted: families{ipv4, ipv6}, constraints: constraint(gardencorev1beta1.ShootDNSServiceMigrationReady, gardencorev1beta1.ConditionFalse), want: families{ipv4, ipv6},
 		},

@@ -40,7 +40,7 @@ const (
 // Unlimited is the quota of everything unless set.
 const Unlimited = core.Unlimited
 
-// Network and the other types here are the resources in a State, and what they consist of.
+// The resources in a State, and what they consist of.
 type (
 	Network           = neutron.Network
 	Subnet            = neutron.Subnet
