@@ -48,7 +48,7 @@ func (d *defaults) flags() manager.FlagSection {
 			Set: func(text string) error {
 				without, err := strconv.ParseBool(text)
 				if err != nil {
-					return errors.New("is neither true nor false")
+					return errors.New("must be true or false")
 				}
 				d.openstack.NodeLocalDNSWithoutTCP = without
 				return nil

@@ -109,7 +109,7 @@ func TestDefaultFlags(t *testing.T) {
 		d := newDefaults()
 		assert.EqualError(t, set(d, "default-overlay-off", "openstack,"), "has an empty element")
 		assert.EqualError(t, set(d, "default-overlay-off", "aws,aws"), `has "aws" twice`)
-		assert.EqualError(t, set(d, "default-node-local-dns-without-tcp", "perhaps"), "is neither true nor false")
+		assert.EqualError(t, set(d, "default-node-local-dns-without-tcp", "perhaps"), "must be true or false")
 		assert.Equal(t, []string{"openstack"}, d.calico.OverlayOff)
 	})
 }

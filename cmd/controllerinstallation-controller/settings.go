@@ -77,7 +77,7 @@ func (s *settings) flags() manager.FlagSection {
 
 func (s *settings) setSeedName(text string) error {
 	if text != "" && len(validation.IsDNS1123Subdomain(text)) > 0 {
-		return errors.New("is no name for a Seed")
+		return errors.New("must be the name of a Seed")
 	}
 	s.SeedName = text
 	return nil
@@ -86,7 +86,7 @@ func (s *settings) setSeedName(text string) error {
 func (s *settings) setSeedSelector(text string) error {
 	selector, err := labels.Parse(text)
 	if err != nil {
-		return errors.New("is no label selector")
+		return errors.New("must be a label selector")
 	}
 	s.SeedSelector = selector
 	return nil
@@ -95,7 +95,7 @@ func (s *settings) setSeedSelector(text string) error {
 func (s *settings) setGardenAddress(text string) error {
 	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "https" || address.Host == "" {
-		return errors.New("is no URL with https")
+		return errors.New("must be a URL with https")
 	}
 	s.gardenAddress = text
 	return nil
@@ -104,7 +104,7 @@ func (s *settings) setGardenAddress(text string) error {
 func (s *settings) setSyncPeriod(text string) error {
 	period, err := time.ParseDuration(text)
 	if err != nil {
-		return errors.New("is no duration")
+		return errors.New("must be a duration")
 	}
 	if period < minSyncPeriod {
 		return errors.New("is too short")
@@ -116,7 +116,7 @@ func (s *settings) setSyncPeriod(text string) error {
 func (s *settings) setConcurrent(text string) error {
 	concurrent, err := strconv.Atoi(text)
 	if err != nil {
-		return errors.New("is no number")
+		return errors.New("must be a number")
 	}
 	if concurrent < 1 {
 		return errors.New("is too small")

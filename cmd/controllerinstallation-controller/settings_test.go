@@ -47,15 +47,15 @@ func TestSettings(t *testing.T) {
 
 func TestSettings_Invalid(t *testing.T) {
 	for sentence, tt := range map[string]struct{ flag, value, wantText string }{
-		"a seed that cannot be one":            {"seed-name", "Eu/1", "is no name for a Seed"},
-		"a selector with an unknown operator":  {"seed-selector", "a=>b", "is no label selector"},
-		"a garden without encryption":          {"garden-address", "http://garden", "is no URL with https"},
-		"a garden without a scheme":            {"garden-address", "garden.example.org", "is no URL with https"},
-		"a period that is none":                {"sync-period", "often", "is no duration"},
+		"a seed that cannot be one":            {"seed-name", "Eu/1", "must be the name of a Seed"},
+		"a selector with an unknown operator":  {"seed-selector", "a=>b", "must be a label selector"},
+		"a garden without encryption":          {"garden-address", "http://garden", "must be a URL with https"},
+		"a garden without a scheme":            {"garden-address", "garden.example.org", "must be a URL with https"},
+		"a period that is none":                {"sync-period", "often", "must be a duration"},
 		"a period that would be a storm":       {"sync-period", "10ms", "is too short"},
 		"nobody works":                         {"max-concurrent-reconciles", "0", "is too small"},
-		"a number that is none of workers":     {"max-concurrent-reconciles", "many", "is no number"},
-		"a list of names instead of one, also": {"seed-name", "a,b", "is no name for a Seed"},
+		"a number that is none of workers":     {"max-concurrent-reconciles", "many", "must be a number"},
+		"a list of names instead of one, also": {"seed-name", "a,b", "must be the name of a Seed"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			assert.EqualError(t, set(t, newSettings(environmentWith("")), tt.flag, tt.value), tt.wantText)

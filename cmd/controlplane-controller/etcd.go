@@ -48,7 +48,7 @@ func (e *etcdFlags) flags() manager.FlagSection {
 				Set: func(text string) error {
 					capacity, err := resource.ParseQuantity(text)
 					if err != nil || capacity.Sign() <= 0 {
-						return errors.New("is no size")
+						return errors.New("must be a size")
 					}
 					etcd.volume.Capacity = &capacity
 					return nil

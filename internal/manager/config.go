@@ -102,7 +102,7 @@ func (c *config) controllerFlags() []setting {
 			name: "extension-classes", value: "CLASS,...", defaults: strings.Join(c.classes, ","),
 			usage:   "Extension classes to serve.",
 			allowed: strings.Join(extensionClasses(), ", "),
-			parse:   listOf(&c.classes, "is no extension class", extensionClasses()),
+			parse:   listOf(&c.classes, "is not an extension class", extensionClasses()),
 		},
 		{
 			name: "role", value: "ROLE", defaults: c.role,

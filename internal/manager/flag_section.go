@@ -12,7 +12,7 @@ type Flag struct {
 	Name, Value string
 	// Usage is a sentence, Allowed and Defaults are clauses for --help; the last two may be empty.
 	Usage, Allowed, Defaults string
-	// Set takes the value. Its error goes on after the value: "is no size".
+	// Set takes the value. Its error follows the value in the message: "must be a size".
 	Set func(text string) error
 }
 

@@ -14,7 +14,7 @@ func TestFlagSection(t *testing.T) {
 		Name: "disk-size", Value: "SIZE", Usage: "Size of disks.", Allowed: "small or large",
 		Set: func(text string) error {
 			if text != "small" && text != "large" {
-				return errors.New("is no size")
+				return errors.New("must be a size")
 			}
 			size = text
 			return nil
@@ -32,6 +32,6 @@ func TestFlagSection(t *testing.T) {
 	})
 	t.Run("a wrong value is a wrong command line", func(t *testing.T) {
 		_, err := parseFlags(binary, append(args, "--disk-size=huge"), environment{})
-		assert.ErrorContains(t, err, `--disk-size: "huge" is no size; allowed: small or large`)
+		assert.ErrorContains(t, err, `--disk-size: "huge" must be a size; allowed: small or large`)
 	})
 }

@@ -41,7 +41,7 @@ func TestParseFlags_Invalid(t *testing.T) {
 		},
 		"a class must be one of Gardener's": {
 			args: []string{"--types=aws", "--extension-classes=shoots"},
-			want: `--extension-classes: "shoots" has "shoots", which is no extension class; allowed: shoot, seed, garden`,
+			want: `--extension-classes: "shoots" has "shoots", which is not an extension class; allowed: shoot, seed, garden`,
 		},
 		"a secondary arrives later": {
 			args: []string{"--types=aws", "--role=secondary"},
@@ -59,17 +59,17 @@ func TestParseFlags_Invalid(t *testing.T) {
 			args: []string{"--types=aws", "--max-concurrent-reconciles", "-1"},
 			want: `--max-concurrent-reconciles: "-1" is too small; allowed: 1 and more`,
 		},
-		"a word is no number": {
+		"not a number": {
 			args: []string{"--types=aws", "--heartbeat-renew-interval-seconds=30s"},
-			want: `--heartbeat-renew-interval-seconds: "30s" is no number; allowed: 1 and more`,
+			want: `--heartbeat-renew-interval-seconds: "30s" must be a number; allowed: 1 and more`,
 		},
 		"a switch takes true or false": {
 			args: []string{"--types=aws", "--leader-election=maybe"},
-			want: `--leader-election: "maybe" is neither true nor false`,
+			want: `--leader-election: "maybe" must be true or false`,
 		},
 		"an address has a port": {
 			args: []string{"--types=aws", "--health-bind-address=localhost"},
-			want: `--health-bind-address: "localhost" is no address; allowed: host:port, :port, or 0 for none`,
+			want: `--health-bind-address: "localhost" must be an address; allowed: host:port, :port, or 0 for none`,
 		},
 		"a port fits into 16 bits": {
 			args: []string{"--types=aws", "--metrics-bind-address=:80800"},
@@ -85,15 +85,15 @@ func TestParseFlags_Invalid(t *testing.T) {
 		},
 		"a namespace has a name that Kubernetes takes": {
 			args: []string{"--types=aws", "--heartbeat-namespace=Extension_One"},
-			want: `--heartbeat-namespace: "Extension_One" is no name for a namespace; allowed: the name of a namespace`,
+			want: `--heartbeat-namespace: "Extension_One" must be the name of a namespace; allowed: the name of a namespace`,
 		},
 		"a leader election ID has a name that Kubernetes takes": {
 			args: []string{"--types=aws", "--leader-election-id=a/b"},
-			want: `--leader-election-id: "a/b" is no name for an object; allowed: the name of an object`,
+			want: `--leader-election-id: "a/b" must be the name of an object; allowed: the name of an object`,
 		},
 		"a version is semantic": {
 			args: []string{"--types=aws", "--gardener-version=latest"},
-			want: `--gardener-version: "latest" is no version; allowed: a semantic version`,
+			want: `--gardener-version: "latest" must be a semantic version; allowed: a semantic version`,
 		},
 		"an unknown flag is named": {
 			args: []string{"--types=aws", "--typos=x"},

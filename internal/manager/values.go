@@ -27,7 +27,7 @@ func boolean(target *bool) parser {
 	return func(text string) error {
 		value, err := strconv.ParseBool(text)
 		if err != nil {
-			return errors.New("is neither true nor false")
+			return errors.New("must be true or false")
 		}
 		*target = value
 		return nil
@@ -38,7 +38,7 @@ func atLeast(target *int, minimum int) parser {
 	return func(text string) error {
 		value, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return errors.New("is no number")
+			return errors.New("must be a number")
 		}
 		if int(value) < minimum {
 			return errors.New("is too small")
@@ -93,7 +93,7 @@ func address(target *string) parser {
 func checkHostPort(text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return errors.New("is no address")
+		return errors.New("must be an address")
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return fmt.Errorf("has %q for a port", port)
@@ -105,17 +105,17 @@ func port(target *int) parser {
 	return func(text string) error {
 		value, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return errors.New("is no number")
+			return errors.New("must be a number")
 		}
 		if len(validation.IsValidPortNum(int(value))) > 0 {
-			return errors.New("is no port")
+			return errors.New("must be a port")
 		}
 		*target = int(value)
 		return nil
 	}
 }
 
-func host(target *string) parser { return matching(target, hostErrors, "is no host") }
+func host(target *string) parser { return matching(target, hostErrors, "must be a host") }
 
 func hostErrors(text string) []string {
 	if net.ParseIP(text) != nil {
@@ -129,7 +129,7 @@ func hostWithOptionalPort(target *string) parser {
 	return func(text string) error {
 		location, err := url.Parse("https://" + text)
 		if err != nil || location.Host != text || strings.HasSuffix(text, ":") || len(hostErrors(location.Hostname())) > 0 {
-			return errors.New("is no host with an optional port")
+			return errors.New("must be a host with an optional port")
 		}
 		if number := location.Port(); number != "" {
 			if err := port(new(int))(number); err != nil {
@@ -142,11 +142,11 @@ func hostWithOptionalPort(target *string) parser {
 }
 
 func namespaceName(target *string) parser {
-	return matching(target, validation.IsDNS1123Label, "is no name for a namespace")
+	return matching(target, validation.IsDNS1123Label, "must be the name of a namespace")
 }
 
 func objectName(target *string) parser {
-	return matching(target, validation.IsDNS1123Subdomain, "is no name for an object")
+	return matching(target, validation.IsDNS1123Subdomain, "must be the name of an object")
 }
 
 func matching(target *string, validate func(string) []string, message string) parser {
@@ -162,7 +162,7 @@ func matching(target *string, validate func(string) []string, message string) pa
 func semanticVersion(target *string) parser {
 	return func(text string) error {
 		if _, err := version.ParseSemantic(text); err != nil {
-			return errors.New("is no version")
+			return errors.New("must be a semantic version")
 		}
 		*target = text
 		return nil

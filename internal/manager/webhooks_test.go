@@ -36,33 +36,33 @@ func TestParseFlags_InvalidWebhookFlags(t *testing.T) {
 		},
 		"a URL comes without its scheme": {
 			args: []string{"--webhook-config-mode=url", "--webhook-config-url=https://example.org"}, around: inPod(),
-			want: `--webhook-config-url: "https://example.org" is no host with an optional port` +
+			want: `--webhook-config-url: "https://example.org" must be a host with an optional port` +
 				"; allowed: a host with an optional port, without https:// and path\n" +
 				"  --webhook-config-url: required with --webhook-config-mode=url",
 		},
 		"a service's port fits into 16 bits": {
 			args: []string{"--webhook-config-service-port=70000"}, around: inPod(),
-			want: `--webhook-config-service-port: "70000" is no port; allowed: 1 to 65535`,
+			want: `--webhook-config-service-port: "70000" must be a port; allowed: 1 to 65535`,
 		},
 		"a server needs a port": {
 			args: []string{"--webhook-config-server-port=0"}, around: inPod(),
-			want: `--webhook-config-server-port: "0" is no port; allowed: 1 to 65535`,
+			want: `--webhook-config-server-port: "0" must be a port; allowed: 1 to 65535`,
 		},
 		"a port is a number": {
 			args: []string{"--webhook-config-server-port=https"}, around: inPod(),
-			want: `--webhook-config-server-port: "https" is no number; allowed: 1 to 65535`,
+			want: `--webhook-config-server-port: "https" must be a number; allowed: 1 to 65535`,
 		},
 		"a server listens on a host": {
 			args: []string{"--webhook-config-server-host=every where"}, around: inPod(),
-			want: `--webhook-config-server-host: "every where" is no host; allowed: an IP address or a host name`,
+			want: `--webhook-config-server-host: "every where" must be a host; allowed: an IP address or a host name`,
 		},
 		"a namespace has a name that Kubernetes takes": {
 			args: []string{"--webhook-config-namespace=Garden"}, around: inPod(),
-			want: `--webhook-config-namespace: "Garden" is no name for a namespace; allowed: the name of a namespace`,
+			want: `--webhook-config-namespace: "Garden" must be the name of a namespace; allowed: the name of a namespace`,
 		},
 		"an owner has a name that Kubernetes takes": {
 			args: []string{"--webhook-config-owner-namespace=a.b"}, around: inPod(),
-			want: `--webhook-config-owner-namespace: "a.b" is no name for a namespace; allowed: the name of a namespace`,
+			want: `--webhook-config-owner-namespace: "a.b" must be the name of a namespace; allowed: the name of a namespace`,
 		},
 		"a webhook must be compiled in": {
 			args: []string{"--disable-webhooks=cloudprovider.openstack,network"}, around: inPod(),

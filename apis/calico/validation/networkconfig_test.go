@@ -129,7 +129,7 @@ func TestValidateNetworkConfig_Invalid(t *testing.T) {
 		"a set without a good name":  {`"kubeAPIServerEndpoints":{"name":"A_B"}`, nil, []string{"c.kubeAPIServerEndpoints.name", "lower-case letters"}},
 		"a set with its own label":   {`"kubeAPIServerEndpoints":{"labels":{"networking.gardener.cloud/endpoint":"a"}}`, nil, []string{"c.kubeAPIServerEndpoints.labels[networking.gardener.cloud/endpoint]", "remove it"}},
 		"a set with a label of ours": {`"kubeAPIServerEndpoints":{"labels":{"example.com/a":"b"}}`, nil, nil},
-		"a set with bad labels":      {`"kubeAPIServerEndpoints":{"labels":{"a b":"","c":"d e"}}`, nil, []string{"c.kubeAPIServerEndpoints.labels[a b]", "no name", "c.kubeAPIServerEndpoints.labels[c]", "no value"}},
+		"a set with bad labels":      {`"kubeAPIServerEndpoints":{"labels":{"a b":"","c":"d e"}}`, nil, []string{"c.kubeAPIServerEndpoints.labels[a b]", "not a label key", "c.kubeAPIServerEndpoints.labels[c]", "not a label value"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			requireErrors(t, test.want, validation.ValidateNetworkConfig(decode(t, test.config), test.families, field.NewPath("c")))

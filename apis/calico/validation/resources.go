@@ -53,9 +53,9 @@ func validateKubeAPIServerEndpoints(endpoints *v1alpha1.KubeAPIServerEndpoints, 
 		case label == v1alpha1.KubeAPIServerEndpointsLabel:
 			errs = append(errs, field.Forbidden(labelPath, "is always set: remove it"))
 		case len(validation.IsQualifiedName(label)) > 0:
-			errs = append(errs, field.Invalid(labelPath, label, "is no name for a label: use letters, digits, dashes, underscores and dots, after a DNS name and a slash if need be"))
+			errs = append(errs, field.Invalid(labelPath, label, "is not a label key: use letters, digits, dashes, underscores and dots, after a DNS name and a slash if need be"))
 		case len(validation.IsValidLabelValue(value)) > 0:
-			errs = append(errs, field.Invalid(labelPath, value, "is no value of a label: use at most 63 letters, digits, dashes, underscores and dots"))
+			errs = append(errs, field.Invalid(labelPath, value, "is not a label value: use at most 63 letters, digits, dashes, underscores and dots"))
 		}
 	}
 	return errs

@@ -56,11 +56,11 @@ func validateValues(values *runtime.RawExtension, path *field.Path) field.ErrorL
 	}
 	raw, err := json.Marshal(values)
 	if err != nil {
-		return field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "is no JSON: write an object, like {replicaCount: 2}")}
+		return field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "is not JSON: write an object, like {replicaCount: 2}")}
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
-		return field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "is no object: write one, like {replicaCount: 2}")}
+		return field.ErrorList{field.TypeInvalid(path, field.OmitValueType{}, "is not an object: write one, like {replicaCount: 2}")}
 	}
 	if _, ok := object[gardenerKey]; ok {
 		return field.ErrorList{field.Forbidden(path.Child(gardenerKey),

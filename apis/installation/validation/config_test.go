@@ -63,10 +63,10 @@ func TestValidateControllerDeploymentConfig_Values(t *testing.T) {
 	}{
 		"an object":                 {`{"replicaCount":2}`, ""},
 		"an empty object":           {`{}`, ""},
-		"a list":                    {`["s3cret"]`, "is no object: write one"},
-		"a text":                    {`"replicaCount: 2 # s3cret"`, "is no object: write one"},
-		"a number":                  {`2`, "is no object: write one"},
-		"a switch":                  {`true`, "is no object: write one"},
+		"a list":                    {`["s3cret"]`, "is not an object: write one"},
+		"a text":                    {`"replicaCount: 2 # s3cret"`, "is not an object: write one"},
+		"a number":                  {`2`, "is not an object: write one"},
+		"a switch":                  {`true`, "is not an object: write one"},
 		"Gardener's key":            {`{"gardener":{"seed":{"name":"s3cret"}},"replicaCount":2}`, "this key is Gardener's"},
 		"Gardener's key, empty":     {`{"gardener":{}}`, "this key is Gardener's"},
 		"Gardener's key, removed":   {`{"gardener":null}`, "this key is Gardener's"},
@@ -95,7 +95,7 @@ func TestValidateControllerDeploymentConfig_Values(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		require.Empty(t, refused(t, `"values":null`))
 	})
-	for raw, want := range map[string]string{`{`: "is no JSON", `null`: "is no object", ``: "is no object"} {
+	for raw, want := range map[string]string{`{`: "is not JSON", `null`: "is not an object", ``: "is not an object"} {
 		t.Run("what no decoder gives: "+raw, func(t *testing.T) {
 			config := decode(t, `"chart":"H4sIAAAAAAAA"`)
 			config.Values = &runtime.RawExtension{}
@@ -131,7 +131,7 @@ func TestValidateControllerDeploymentConfig_Overlays(t *testing.T) {
 			[]string{"c.valuesOverlays[0].seedSelector", "there are seedNames already: remove one of the two"},
 		},
 		"by a name that no Seed has": {
-			`{"name":"a","seedNames":["eu-1","EU_2"],"values":{}}`, []string{"c.valuesOverlays[0].seedNames[1]", `"EU_2": is no name of a Seed`},
+			`{"name":"a","seedNames":["eu-1","EU_2"],"values":{}}`, []string{"c.valuesOverlays[0].seedNames[1]", `"EU_2": is not the name of a Seed`},
 		},
 		"without a selector": {`{"name":"a","values":{}}`, []string{"c.valuesOverlays[0].seedSelector", "{} means all"}},
 		"without values":     {`{"name":"a","seedSelector":{}}`, []string{"c.valuesOverlays[0].values", "Required value: give values that differ"}},

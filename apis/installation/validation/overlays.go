@@ -39,7 +39,7 @@ func validateSeeds(overlay *v1alpha1.ValuesOverlay, path *field.Path) field.Erro
 	var errs field.ErrorList
 	for i, name := range overlay.SeedNames {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			errs = append(errs, field.Invalid(path.Child("seedNames").Index(i), name, "is no name of a Seed: use lower-case letters, digits, dashes and dots"))
+			errs = append(errs, field.Invalid(path.Child("seedNames").Index(i), name, "is not the name of a Seed: use lower-case letters, digits, dashes and dots"))
 		}
 	}
 	return errs

@@ -42,8 +42,8 @@ func validateName(name string, before map[string]bool, path *field.Path) field.E
 }
 
 const (
-	labelKeyRemedy   = "is no key of a label: use letters, digits, dashes, underscores and dots, after a DNS name and a slash if need be"
-	labelValueRemedy = "is no value of a label: use at most 63 letters, digits, dashes, underscores and dots"
+	labelKeyRemedy   = "is not a label key: use letters, digits, dashes, underscores and dots, after a DNS name and a slash if need be"
+	labelValueRemedy = "is not a label value: use at most 63 letters, digits, dashes, underscores and dots"
 )
 
 // validateSeedSelector accepts what Kubernetes accepts (apimachinery's ValidateLabelSelector), except nil.

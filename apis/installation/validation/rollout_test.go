@@ -140,10 +140,10 @@ func TestValidateRollout_SeedSelectors(t *testing.T) {
 		"by labels":         {`"matchLabels":{"example.org/stage":"dev","b":""}`, nil},
 		"by expressions":    {`"matchExpressions":[{"key":"a","operator":"In","values":["b"]},{"key":"c","operator":"NotIn","values":["d",""]}]`, nil},
 		"by presence":       {`"matchExpressions":[{"key":"a","operator":"Exists"},{"key":"b","operator":"DoesNotExist","values":[]}]`, nil},
-		"a bad key":         {`"matchLabels":{"a b":"c"}`, []string{".matchLabels[a b]", `"a b": is no key of a label: use letters`}},
-		"a bad value":       {`"matchLabels":{"a":"b c"}`, []string{".matchLabels[a]", `"b c": is no value of a label: use at most 63 letters`}},
+		"a bad key":         {`"matchLabels":{"a b":"c"}`, []string{".matchLabels[a b]", `"a b": is not a label key: use letters`}},
+		"a bad value":       {`"matchLabels":{"a":"b c"}`, []string{".matchLabels[a]", `"b c": is not a label value: use at most 63 letters`}},
 		"both, and another": {`"matchLabels":{"b b":"c c","a":"d d"}`, []string{".matchLabels[a]", "no value", ".matchLabels[b b]", "no key", ".matchLabels[b b]", "no value"}},
-		"no key":            {`"matchExpressions":[{"operator":"Exists"}]`, []string{".matchExpressions[0].key", "is no key"}},
+		"no key":            {`"matchExpressions":[{"operator":"Exists"}]`, []string{".matchExpressions[0].key", "is not a label key"}},
 		"no operator":       {`"matchExpressions":[{"key":"a"}]`, []string{".matchExpressions[0].operator", `Unsupported value: "": write In, NotIn, Exists or DoesNotExist`}},
 		"another operator":  {`"matchExpressions":[{"key":"a","operator":"Gt","values":["1"]}]`, []string{".matchExpressions[0].operator", `"Gt": write In`}},
 		"in nothing":        {`"matchExpressions":[{"key":"a","operator":"In"}]`, []string{".matchExpressions[0].values", "Required value: give the values that In is about"}},
@@ -154,7 +154,7 @@ func TestValidateRollout_SeedSelectors(t *testing.T) {
 		},
 		"in a bad value": {
 			`"matchExpressions":[{"key":"a","operator":"In","values":["b"]},{"key":"a","operator":"In","values":["c","d e"]}]`,
-			[]string{".matchExpressions[1].values[1]", `"d e": is no value of a label`},
+			[]string{".matchExpressions[1].values[1]", `"d e": is not a label value`},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -73,7 +73,7 @@ func CredentialsWarnings(data map[string][]byte, fldPath *field.Path) []string {
 		if i := slices.IndexFunc(known, func(other string) bool { return strings.EqualFold(other, key) }); i >= 0 {
 			remedy = fmt.Sprintf("rename it to %s, or remove it", known[i])
 		}
-		warnings = append(warnings, fmt.Sprintf("%s: is no key of OpenStack's credentials and not read: %s", fldPath.Key(key), remedy))
+		warnings = append(warnings, fmt.Sprintf("%s: is not a key of OpenStack credentials and is ignored: %s", fldPath.Key(key), remedy))
 	}
 	if given.has(keyPassword) {
 		for _, key := range []string{keyAppCredID, keyAppCredName} {

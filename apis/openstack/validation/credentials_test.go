@@ -126,7 +126,7 @@ func TestValidateCredentials_Invalid(t *testing.T) {
 			invalid("tenantName", "begins or ends with white space: remove it"),
 		}},
 		"control characters":        {login("username", "hid\x00den"), []string{invalid("username", "contains control characters: remove them")}},
-		"a password in Latin-1":     {login("password", "hidden\xfc"), []string{invalid("password", "is no text in UTF-8: type it anew")}},
+		"a password in Latin-1":     {login("password", "hidden\xfc"), []string{invalid("password", "is not UTF-8: enter it again")}},
 		"a domain with a long name": {login("domainName", strings.Repeat("d", 65)), []string{invalid("domainName", "has more than 64 characters, which Keystone does not take: correct it")}},
 		"a user with a long name":   {login("username", strings.Repeat("u", 256)), []string{invalid("username", "has more than 255 characters, which Keystone does not take: correct it")}},
 		"a long ID":                 {pairs("applicationCredentialID", strings.Repeat("i", 65), "applicationCredentialSecret", "hidden"), []string{invalid("applicationCredentialID", "has more than 64 characters, which Keystone does not take: correct it")}},
@@ -160,8 +160,8 @@ func TestCredentialsWarnings(t *testing.T) {
 	assert.Equal(t, []string{
 		"data[applicationCredentialID]: is not read, since there is a password: remove one of the two",
 		"data[applicationCredentialName]: is not read, since there is a password: remove one of the two",
-		"data[region]: is no key of OpenStack's credentials and not read: remove it",
-		"data[tenantname]: is no key of OpenStack's credentials and not read: rename it to tenantName, or remove it",
+		"data[region]: is not a key of OpenStack credentials and is ignored: remove it",
+		"data[tenantname]: is not a key of OpenStack credentials and is ignored: rename it to tenantName, or remove it",
 	}, validation.CredentialsWarnings(login(
 		"tenantname", "t", "region", "one", "applicationCredentialID", "i", "applicationCredentialName", "n"), path))
 }

@@ -23,7 +23,7 @@ func (c credentials) valueProblem(key string) string {
 	case key == keyCACert:
 		return caCertProblem(c.text(key))
 	case !utf8.ValidString(value):
-		return "is no text in UTF-8: type it anew"
+		return "is not UTF-8: enter it again"
 	case strings.ContainsAny(value, "\r\n"):
 		return "contains a line break, which many tools add at the end: remove it"
 	case isSecret(key):

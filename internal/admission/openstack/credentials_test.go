@@ -28,7 +28,7 @@ func TestValidateSecret(t *testing.T) {
 		"a good one":                                    {object: loginSecret()},
 		"one that misses something":                     {object: loginSecret("password", "-"), want: []string{noPassword}},
 		"somebody else's":                               {object: withoutLabels(loginSecret("password", "-"))},
-		"one with a key that nobody knows":              {object: loginSecret("region", "x"), warnings: []string{"data[region]: is no key of OpenStack's credentials and not read: remove it"}},
+		"one with a key that nobody knows":              {object: loginSecret("region", "x"), warnings: []string{"data[region]: is not a key of OpenStack credentials and is ignored: remove it"}},
 		"one that loses something":                      {object: loginSecret("password", "-"), old: loginSecret(), want: []string{noPassword}},
 		"somebody else's that changes":                  {object: withoutLabels(loginSecret("password", "-")), old: withoutLabels(loginSecret())},
 		"one that loses its label meanwhile":            {object: withoutLabels(loginSecret("password", "-")), old: loginSecret(), want: []string{noPassword}},
