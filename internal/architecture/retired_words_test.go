@@ -4,42 +4,53 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// retiredWords were names once that only readers of this repository understood. Each has a successor in the field's own terms, e.g. action
-// for deed, field error for mistake and validation for judging.
-func retiredWords() []string {
-	return []string{
+// wordFinder finds retired words in identifiers and sentences.
+type wordFinder struct {
+	wordBoundary, word *regexp.Regexp
+	retired            map[string]bool
+}
+
+// newWordFinder knows the words that were names once and that only readers of this repository understood. Each has a successor in the field's own
+// terms, e.g. action for deed, field error for mistake and validation for judging.
+func newWordFinder() wordFinder {
+	finder := wordFinder{
+		wordBoundary: regexp.MustCompile(`(\p{Lu}+)(\p{Lu}\p{Ll})`),
+		word:         regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+`),
+		retired:      map[string]bool{},
+	}
+	for _, word := range []string{
 		"ailment", "asleep", "barn", "deed", "deeds", "doomed", "doubt", "doubts", "exhibit", "forsaken", "gathering", "judge", "judging", "ledger",
 		"loom", "looker", "mistake", "mistakes", "mourn", "paced", "patience", "remark", "remarks", "rig", "ripe", "sequel", "stratus", "surroundings",
 		"toy", "verdict", "weft",
+	} {
+		finder.retired[word] = true
 	}
+	return finder
 }
 
-// wordsOf splits an identifier or a sentence into its words, in lower case.
-func wordsOf(text string) []string {
-	apart := regexp.MustCompile(`(\p{Lu}+)(\p{Lu}\p{Ll})`).ReplaceAllString(text, "$1 $2")
-	words := regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+`).FindAllString(apart, -1)
-	for i, word := range words {
-		words[i] = strings.ToLower(word)
+// retiredIn splits an identifier or a sentence into its words, and returns the retired ones in lower case.
+func (f wordFinder) retiredIn(text string) []string {
+	var found []string
+	for _, word := range f.word.FindAllString(f.wordBoundary.ReplaceAllString(text, "$1 $2"), -1) {
+		if word = strings.ToLower(word); f.retired[word] {
+			found = append(found, word)
+		}
 	}
-	return words
-}
-
-func retiredIn(text string) []string {
-	return slices.DeleteFunc(wordsOf(text), func(word string) bool { return !slices.Contains(retiredWords(), word) })
+	return found
 }
 
 func TestIdentifiers_NoRetiredWords(t *testing.T) {
+	finder := newWordFinder()
 	for _, s := range readSources(t) {
 		ast.Inspect(s.file, func(node ast.Node) bool {
 			if identifier, ok := node.(*ast.Ident); ok {
-				for _, word := range retiredIn(identifier.Name) {
+				for _, word := range finder.retiredIn(identifier.Name) {
 					t.Errorf("%s: %s: the word %q is retired", s.place(node), identifier.Name, word)
 				}
 			}
@@ -49,7 +60,7 @@ func TestIdentifiers_NoRetiredWords(t *testing.T) {
 }
 
 func TestLogMessages_NoRetiredWords(t *testing.T) {
-	found := 0
+	finder, found := newWordFinder(), 0
 	for _, s := range readSources(t) {
 		if s.isTest() {
 			continue
@@ -58,7 +69,7 @@ func TestLogMessages_NoRetiredWords(t *testing.T) {
 			if call, ok := node.(*ast.CallExpr); ok {
 				for _, text := range logTexts(call) {
 					found++
-					for _, word := range retiredIn(text) {
+					for _, word := range finder.retiredIn(text) {
 						t.Errorf("%s: %s: the word %q is retired", s.place(node), text, word)
 					}
 				}
@@ -84,7 +95,8 @@ func logTexts(call *ast.CallExpr) []string {
 	return texts
 }
 
-func TestRetiredIn(t *testing.T) {
+func TestWordFinder_RetiredIn(t *testing.T) {
+	finder := newWordFinder()
 	tests := map[string][]string{
 		"deed":                   {"deed"},
 		"deedTaken":              {"deed"},
@@ -99,7 +111,7 @@ func TestRetiredIn(t *testing.T) {
 	}
 	for text, want := range tests {
 		t.Run(text, func(t *testing.T) {
-			assert.ElementsMatch(t, want, retiredIn(text))
+			assert.ElementsMatch(t, want, finder.retiredIn(text))
 		})
 	}
 }
