@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// errOperationChanged says that the object is not what the pass was decided upon any more.
-var errOperationChanged = errors.New("the order changed")
+// errOperationChanged is returned if the object has changed since the reconciliation was decided.
+var errOperationChanged = errors.New("the operation changed")
 
-// accept announces the operation where that is to be seen at once, and then takes the order: one metadata patch, under
-// an optimistic lock so that a newer order is never taken unseen, removes the reconcile annotation and adds the finalizer.
-// In this order, because an announced operation is resumed after a crash even when nothing else tells of it.
+// accept reports the operation where that must be visible at once, and then accepts it: one metadata patch, with an
+// optimistic lock so that a newer operation is never lost, removes the reconcile annotation and adds the finalizer. The
+// report comes first because a reported operation is resumed after a crash even if nothing else is left of it.
 func (x *run[O]) accept(ctx context.Context) error {
 	before := x.writer.known
 	if x.mustReportProcessing(before) {
@@ -41,9 +41,9 @@ func (x *run[O]) accept(ctx context.Context) error {
 	return nil
 }
 
-// mustReportProcessing tells operations that everybody should see from those that are mostly over within the second. A new order
-// is also announced when it finds the error of an earlier one, which gardenlet would take for its own; and when it carries
-// no timestamp of its own, for it would be forgotten in a crash once its annotation is gone.
+// mustReportProcessing returns false for operations that usually end within a second. A new operation is also reported if
+// the status has the error of an earlier one, which gardenlet would take for an error of this one; and if it has no
+// timestamp, since it would be lost in a crash once its annotation is removed.
 func (x *run[O]) mustReportProcessing(object O) bool {
 	if x.decision.operation != gardencorev1beta1.LastOperationTypeReconcile {
 		return true
@@ -56,8 +56,8 @@ func (x *run[O]) mustReportProcessing(object O) bool {
 		!Pending(withoutAnnotation, x.contract.Finalizer, x.options.IgnoreOperationAnnotation)
 }
 
-// reportProcessing writes "Processing". A new order also clears the error of an earlier one; a retry of our own leaves it standing
-// until the pass has ended, so that nobody takes "trying again" for "healthy".
+// reportProcessing writes "Processing". A new operation also clears the error of an earlier one; a retry keeps it
+// until the reconciliation has ended, so that "trying again" does not look like "healthy".
 func (x *run[O]) reportProcessing(ctx context.Context, before O) error {
 	isRequest := x.isNewRequest(before)
 	response, wrote, err := x.writer.write(ctx, func(known O) O {
@@ -83,8 +83,8 @@ func (x *run[O]) reportProcessing(ctx context.Context, before O) error {
 	return nil
 }
 
-// isNewRequest tells an order from a retry of our own. The annotation of a restore or migrate says nothing here: it stays
-// until the operation has succeeded.
+// isNewRequest returns false for a retry. The annotation of a restore or migrate does not matter here: it stays until the
+// operation has succeeded.
 func (x *run[O]) isNewRequest(object O) bool {
 	lastOperation := object.GetExtensionStatus().GetLastOperation()
 	return lastOperation == nil || lastOperation.Type != x.decision.operation ||
@@ -92,7 +92,7 @@ func (x *run[O]) isNewRequest(object O) bool {
 		requestedAt(object).After(lastOperation.LastUpdateTime.Time)
 }
 
-// patchMetadata writes what differs, unless the object has changed since it was read.
+// patchMetadata writes the difference, unless the object has changed since it was read.
 func (x *run[O]) patchMetadata(ctx context.Context, read, desired O) error {
 	return x.client.Patch(ctx, desired, client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{}))
 }

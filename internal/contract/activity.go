@@ -9,8 +9,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// Activity is what a pass is doing right now: which tasks are at work, what they wait for, how many are done of how many
-// planned. A nil Activity is silent.
+// Activity is what a reconciliation is doing: which tasks are running, what they wait for, how many of all are done. A nil
+// Activity reports nothing.
 type Activity struct {
 	mutex         sync.Mutex
 	planned, done int
@@ -66,8 +66,8 @@ func (a *Activity) update(change func()) {
 	a.changed()
 }
 
-// Snapshot returns the progress in percent, which never falls within a pass and stays below 100 until the pass has ended,
-// and a description: the names of the tasks at work, each with what it waits for. It is fit for a status, whoever wrote its parts.
+// Snapshot returns the progress in percent, which never decreases and stays below 100 until the reconciliation has
+// ended, and a description: the names of the running tasks, each with what it waits for, truncated for a status.
 func (a *Activity) Snapshot() (progress int32, description string) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

@@ -15,36 +15,35 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Options say which objects a contract's controller claims and at what pace it works.
+// Options say which objects a contract's controller reconciles, and how.
 type Options struct {
-	// Types are the values of spec.type to claim, e.g. "openstack". Required: a controller claims only what its
-	// registration was given.
+	// Types are the values of spec.type to reconcile, e.g. "openstack". Required: a controller reconciles only the
+	// types of its registration.
 	Types []string
-	// Classes are the extension classes to claim; empty means shoot, which is also the only one that contracts serve so
-	// far: objects of other classes have no Cluster.
+	// Classes are the extension classes to reconcile; empty means shoot, the only class that is supported: objects of other classes have no Cluster.
 	Classes []extensionsv1alpha1.ExtensionClass
-	// MaxConcurrentReconciles bounds the passes that run at the same time; 0 means 5.
+	// MaxConcurrentReconciles is how many objects are reconciled at the same time; 0 means 5.
 	MaxConcurrentReconciles int
 	// IgnoreOperationAnnotation also reacts to changes of the spec. For development only.
 	IgnoreOperationAnnotation bool
-	// Retry is the pace after failures.
+	// Retry is the backoff after failures.
 	Retry Retry
 	// Registerer takes the contract's metrics; nil means none.
 	Registerer prometheus.Registerer
 	// Clock is the real one when nil.
 	Clock clock.WithTicker
-	// HealthInterval is how often AddHealth's controller looks at each object; 0 means half a minute.
+	// HealthInterval is how often AddHealth's controller checks each object; 0 means half a minute.
 	HealthInterval time.Duration
 }
 
 // Add adds the contract's controller to a manager. The manager's client must not cache Secrets and Clusters.
 func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 	if len(options.Types) == 0 {
-		return errors.New("no types to claim were given")
+		return errors.New("no types were given")
 	}
 	for _, class := range options.Classes {
 		if class != extensionsv1alpha1.ExtensionClassShoot {
-			return fmt.Errorf("extension class %q cannot be served, objects of contract %s belong to shoots: claim the class %q only",
+			return fmt.Errorf("extension class %q cannot be served, objects of contract %s belong to shoots: use the class %q only",
 				class, c.Name, extensionsv1alpha1.ExtensionClassShoot)
 		}
 	}

@@ -22,8 +22,8 @@ type Cluster struct {
 	Seed *gardencorev1beta1.Seed
 }
 
-// errInvalidCluster tells a Cluster that does not decode from one that could not be read.
-var errInvalidCluster = errors.New("the Cluster resource is damaged")
+// errInvalidCluster is the error for a Cluster that does not decode, as opposed to one that could not be read.
+var errInvalidCluster = errors.New("the Cluster resource is invalid")
 
 // ReadCluster reads and decodes the Cluster resource of a namespace. A Cluster is large (it holds a whole CloudProfile):
 // reader should not cache.
@@ -43,7 +43,7 @@ func ReadCluster(ctx context.Context, reader client.Reader, namespace string) (*
 	return cluster, nil
 }
 
-// ReadClusterShoot is ReadCluster for who needs the shoot alone: the other parts are nil, and may be damaged.
+// ReadClusterShoot is ReadCluster for callers that need the shoot alone: the other parts are nil, and may be invalid.
 func ReadClusterShoot(ctx context.Context, reader client.Reader, namespace string) (*Cluster, error) {
 	cluster, _, err := readShootPart(ctx, reader, namespace)
 	return cluster, err

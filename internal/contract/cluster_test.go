@@ -30,7 +30,7 @@ func TestReadCluster(t *testing.T) {
 		}},
 		"another kind is refused": {
 			spec:    extensionsv1alpha1.ClusterSpec{Shoot: runtime.RawExtension{Raw: []byte(kindOf + `"Seed"}`)}},
-			problem: "the Cluster resource is damaged: decoding spec.shoot of \"shoot--dev--one\": expected core.gardener.cloud/v1beta1, Kind=Shoot",
+			problem: "the Cluster resource is invalid: decoding spec.shoot of \"shoot--dev--one\": expected core.gardener.cloud/v1beta1, Kind=Shoot",
 		},
 		"what is no object is refused": {
 			spec:    extensionsv1alpha1.ClusterSpec{CloudProfile: runtime.RawExtension{Raw: []byte(`[]`)}},

@@ -18,8 +18,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// succeed writes the final status and then lets go of the finalizer or of the order, each a step that can be repeated. A
-// migrated object is let go of first: gardenlet deletes it as soon as its status says that it has been.
+// succeed writes the final status and then removes the finalizer or the operation annotation. Each step can be repeated.
+// The finalizer of a migrated object is removed first: gardenlet deletes the object as soon as its status says Succeeded.
 func (x *run[O]) succeed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
@@ -54,8 +54,8 @@ func (x *run[O]) successMessage() string {
 	return truncate.Text(sentence, truncate.MaxStatus)
 }
 
-// fail writes the error with its codes and returns it, with a text that is fit for the status and for the log. What others have said may be
-// of any length, and the API server refuses an object of more than a megabyte: the error would never be told.
+// fail writes the error with its codes and returns it, with a text that is truncated for the status and for the log. Texts of others
+// may be of any length, and the API server rejects an object of more than a megabyte: the error would never be reported.
 func (x *run[O]) fail(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
@@ -73,7 +73,7 @@ func (x *run[O]) fail(ctx context.Context, cause error) error {
 	return cause
 }
 
-// interrupt leaves word why the pass was cut short: the next leader resumes it, or a newer order takes its place.
+// interrupt reports why the operation was interrupted: the next leader resumes it, or a newer operation replaces it.
 func (x *run[O]) interrupt(ctx context.Context, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
@@ -87,7 +87,7 @@ func (x *run[O]) interrupt(ctx context.Context, reason string) error {
 	return err
 }
 
-// report writes everything that the pass has to say in one patch.
+// report writes the result of the reconciliation in one patch.
 func (x *run[O]) report(
 	ctx context.Context, state gardencorev1beta1.LastOperationState, description string, lastError *gardencorev1beta1.LastError,
 ) error {
@@ -112,8 +112,7 @@ func (x *run[O]) report(
 	return client.IgnoreNotFound(err)
 }
 
-// completionTime is now, but never before the order that is being fulfilled: gardenlet holds the two against each other,
-// and its clock may run ahead of ours.
+// completionTime is now, but never before the time of the request: gardenlet compares the two, and its clock may be ahead.
 func (x *run[O]) completionTime() metav1.Time {
 	now := x.options.Clock.Now()
 	if requested := requestedAt(x.rec.Object); requested.After(now) {
@@ -122,8 +121,8 @@ func (x *run[O]) completionTime() metav1.Time {
 	return metav1.NewTime(now)
 }
 
-// release takes the finalizer of a deleted or migrated object, and the order of a migrate or restore. gardenlet takes a
-// restore for done only when its annotation is gone.
+// release removes the finalizer of a deleted or migrated object, and the annotation of a migrate or restore. gardenlet
+// considers a restore done only when its annotation is removed.
 func (x *run[O]) release(ctx context.Context) error {
 	switch {
 	case x.decision.action == actionDelete, x.decision.action == actionForceDelete:
@@ -144,7 +143,7 @@ func (x *run[O]) release(ctx context.Context) error {
 	}
 }
 
-// isCurrentRequest tells the order that this pass was about from a newer one, which another pass will take.
+// isCurrentRequest returns false for a newer request, which another reconciliation will accept.
 func (x *run[O]) isCurrentRequest(object O) bool {
 	oldAnnotations, newAnnotations := x.rec.Object.GetAnnotations(), object.GetAnnotations()
 	return newAnnotations[v1beta1constants.GardenerTimestamp] == oldAnnotations[v1beta1constants.GardenerTimestamp] &&

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// action is the Actuator method that a pass calls.
+// action is the Actuator method that a reconciliation calls.
 type action int
 
 const (
@@ -21,22 +21,22 @@ const (
 	actionMigrate
 )
 
-// decision says what a pass is to do, and why when it does nothing.
+// decision is what a reconciliation has to do, or why it does nothing.
 type decision struct {
 	action    action
 	operation gardencorev1beta1.LastOperationType
 	reason    string
 }
 
-// Pending reports whether the object waits for work:
+// Pending reports whether the object must be reconciled:
 //
-//   - gardenlet asks for it by the operation annotation (reconcile, restore, migrate; wait-for-state is an order to wait);
+//   - gardenlet requests it by the operation annotation (reconcile, restore, migrate; wait-for-state requests to wait);
 //   - it is being deleted and has our finalizer;
-//   - it was never worked on, or its last operation has not succeeded;
-//   - gardenlet's timestamp, cut to the second, is later than the last operation. That is how gardenlet itself tells that
-//     an order is not fulfilled yet; it brings back an order whose annotation was taken by a process that then died.
+//   - it was never reconciled, or its last operation has not succeeded;
+//   - gardenlet's timestamp, cut to the second, is later than the last operation. gardenlet itself detects
+//     an unfinished operation that way; it covers a process that crashed after it had removed the annotation.
 //
-// A change of the spec alone never makes it pending, or maintenance windows would mean nothing; unless
+// A change of the spec alone does not make it pending, because changes wait for the maintenance window; unless
 // ignoreOperationAnnotation is set, for development.
 func Pending(object Object, finalizer string, ignoreOperationAnnotation bool) bool {
 	operation := object.GetAnnotations()[v1beta1constants.GardenerOperation]
@@ -76,7 +76,7 @@ func migrated(lastOperation *gardencorev1beta1.LastOperation) bool {
 		lastOperation.State == gardencorev1beta1.LastOperationStateSucceeded
 }
 
-// decide says what to do with a pending object of the given shoot.
+// decide returns what to do with a pending object of the given shoot.
 func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
 	if shoot != nil && shoot.Status.LastOperation != nil &&
 		shoot.Status.LastOperation.State == gardencorev1beta1.LastOperationStateFailed {
@@ -88,7 +88,7 @@ func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
 	case operation == gardencorev1beta1.LastOperationTypeMigrate:
 		return decision{action: actionMigrate, operation: operation}
 	case migrated(object.GetExtensionStatus().GetLastOperation()) && operation == gardencorev1beta1.LastOperationTypeDelete:
-		// What the object stood for lives on in another seed: only the object goes.
+		// What the object stands for exists on in another seed: only the object is deleted.
 		return decision{action: actionMigrate, operation: gardencorev1beta1.LastOperationTypeMigrate}
 	case operation != gardencorev1beta1.LastOperationTypeDelete:
 		return decision{action: actionReconcile, operation: operation}
@@ -99,8 +99,8 @@ func decide(object Object, shoot *gardencorev1beta1.Shoot) decision {
 	}
 }
 
-// firstAttempt reports whether nobody can have worked for the shoot before: the object is untouched, and the shoot itself is
-// being created. An object that is new although its shoot is not was restored, from a backup perhaps, or removed by force.
+// firstAttempt reports whether no controller can have reconciled the shoot before: the object is untouched, and the shoot is
+// being created. A new object of an existing shoot was restored, for example from a backup, or removed by force.
 func firstAttempt(object Object, operation gardencorev1beta1.LastOperationType, shoot *gardencorev1beta1.Shoot) bool {
 	status := object.GetExtensionStatus()
 	return operation == gardencorev1beta1.LastOperationTypeCreate &&

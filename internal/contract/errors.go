@@ -11,8 +11,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// codeOf is the one table from error kinds to Gardener's codes. A code that gardenlet takes for non-retryable turns the
-// Shoot to Failed until a user acts, so that only kinds which a user must mend have one.
+// codeOf is the one table from error kinds to Gardener's codes. A code that gardenlet considers non-retryable sets the
+// Shoot to Failed until a user acts, so only kinds that a user must resolve have one.
 func codeOf(kind cloud.Kind) gardencorev1beta1.ErrorCode {
 	switch kind {
 	case cloud.Configuration:
@@ -30,7 +30,7 @@ func codeOf(kind cloud.Kind) gardencorev1beta1.ErrorCode {
 	case cloud.Unavailable:
 		return gardencorev1beta1.ErrorRetryableInfraDependencies
 	default:
-		// RateLimited among them: its code would turn the Shoot to Failed for what passes within seconds.
+		// RateLimited among them: its code would set the Shoot to Failed for an error that ends within seconds.
 		return ""
 	}
 }
@@ -47,7 +47,7 @@ func Codes(err error) []gardencorev1beta1.ErrorCode {
 	return codes
 }
 
-// retryAfter returns the longest pause that a cloud asked for in err's tree, or zero.
+// retryAfter returns the longest delay that a cloud requested in err's tree, or zero.
 func retryAfter(err error) time.Duration {
 	var pause time.Duration
 	for _, classified := range classifiedIn(err) {
@@ -76,7 +76,7 @@ func classifiedIn(err error) []*cloud.Error {
 	}
 }
 
-// interrupted reports whether the pass ended because the process is to stop, which is nobody's error.
+// interrupted reports whether the reconciliation ended because the process has to stop, which is not an error.
 func interrupted(ctx context.Context) bool {
 	return errors.Is(ctx.Err(), context.Canceled)
 }

@@ -9,28 +9,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FollowUp is for a contract whose work is not over when gardenlet goes on: a part has to wait for what gardenlet does next,
-// such as stopping the shoot's kube-apiserver, and no order will come for it.
+// FollowUp is for a contract that has something left to do when gardenlet continues: a part must wait for what gardenlet does
+// next, such as stopping the shoot's kube-apiserver, and no operation will be requested for it.
 //
-// After a pass that succeeded, and after a restart of the process, the runtime looks in intervals until the time has come,
-// and then runs one more pass. An order in between is an order like any other.
+// After a successful reconciliation, and after a restart of the process, the runtime checks periodically whether the follow-up
+// is due, and then reconciles once more. A requested operation in between is handled as usual.
 type FollowUp[O Object] struct {
-	// Required reports whether the object has a sequel. It looks at nothing but the object, whose provider status is where
-	// the Actuator leaves word.
+	// Required reports whether the object needs a follow-up. It depends on the object alone, in whose provider status the
+	// Actuator records that.
 	Required func(object O) bool
-	// Due reports whether the time has come. It should cost one small read.
+	// Due reports whether the follow-up can run. It should cost one small read.
 	Due func(ctx context.Context, reader client.Reader, object O) (bool, error)
-	// Interval is the pause between two looks.
+	// Interval is the time between two checks.
 	Interval time.Duration
 }
 
-// isWaiting reports whether an object that is not pending has a sequel. A nil Sequel has none.
+// isWaiting reports whether an object that is not pending needs a follow-up. It does not with a nil FollowUp.
 func (s *FollowUp[O]) isWaiting(object O) bool {
 	return object.GetAnnotations()[v1beta1constants.GardenerOperation] == "" && s.isRequired(object)
 }
 
-// checkInterval returns how long to wait after a pass that has left the object like this; zero is for ever. The order of a
-// restore may still be on the copy that the pass worked with.
+// checkInterval returns how long to wait after a reconciliation; zero is for ever. The copy of the object may still have the
+// annotation of a restore.
 func (s *FollowUp[O]) checkInterval(object O) time.Duration {
 	if !s.isRequired(object) {
 		return 0

@@ -17,18 +17,18 @@ import (
 // TaskID identifies a task in its graph.
 type TaskID string
 
-// Task is a named step. The name is what a user reads while the step is at work: a verb phrase such as "ensuring router".
+// Task is a named step. The name is what a user reads while the task runs: a verb phrase such as "ensuring router".
 type Task struct {
 	Name string
-	// Do does the step. Its context carries the task, so that WaitUntil can say what the step waits for.
+	// Do runs the task. Its context carries the task, so that WaitUntil can report what it waits for.
 	Do func(ctx context.Context) error
-	// SkipIf leaves the step out; what comes after it runs all the same.
+	// SkipIf skips the task; tasks after it run all the same.
 	SkipIf bool
-	// After lists the steps that must have succeeded before. All of them were added before.
+	// After lists the tasks that must have succeeded before. All of them were added before.
 	After []TaskID
 }
 
-// Graph is a set of tasks with an order among some of them. Run one with Track.Run.
+// Graph is a set of tasks with dependencies. StateRecorder.Run executes it.
 type Graph struct {
 	name  string
 	tasks []Task
@@ -43,7 +43,7 @@ func (g *Graph) Add(task Task) TaskID {
 	return TaskID(task.Name)
 }
 
-// Run executes the graph with Gardener's flow engine. activity hears what is at work; it may be nil. The error joins the
+// Run executes the graph with Gardener's flow engine. activity receives what is running; it may be nil. The error joins the
 // errors of all failed tasks in the order in which they were added, each naming its task.
 func (g *Graph) Run(ctx context.Context, log logr.Logger, activity *Activity) error {
 	if len(g.tasks) == 0 {
@@ -88,7 +88,7 @@ type taskErrors struct {
 	byTask map[string]error
 }
 
-// wrap wraps a task so that its activity is reported, its panic contained and its error kept.
+// wrap wraps a task so that its activity is reported, its panic recovered and its error kept.
 func (t *taskErrors) wrap(task Task, activity *Activity) flow.TaskFn {
 	return func(ctx context.Context) (err error) {
 		defer func() {
@@ -122,7 +122,7 @@ func (t *taskErrors) joined(tasks []Task) error {
 	return errors.Join(all...)
 }
 
-// panicError is a panic that was contained. Its text is for users; the stack is for the log.
+// panicError is a panic that was recovered. Its text is for users; the stack is for the log.
 type panicError struct {
 	value any
 	stack []byte

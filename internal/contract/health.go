@@ -17,72 +17,71 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// defaultHealthInterval is the pace of Gardener's own library.
+// defaultHealthInterval is that of Gardener's own library.
 const defaultHealthInterval = 30 * time.Second
 
-// Health declares which conditions are kept on the objects of one contract, and how to find out about them. All fields but
+// Health declares which conditions the objects of one contract have, and how to check them. All fields but
 // the last are required.
 //
-// gardenlet makes conditions of the Shoot of the types ControlPlaneHealthy, SystemComponentsHealthy, EveryNodeReady and
-// ObservabilityComponentsHealthy. Others stay where they are.
+// gardenlet copies to the Shoot conditions of the types ControlPlaneHealthy, SystemComponentsHealthy, EveryNodeReady and
+// ObservabilityComponentsHealthy. Others stay in the object.
 type Health[O Object] struct {
 	// Name is the kind in lower case, as in the Contract.
 	Name string
 	// New returns an empty object.
 	New func() O
-	// Types are the condition types that are kept. A condition type has one writer: nobody else keeps any of these.
+	// Types are the condition types that are written. A condition type has one writer.
 	Types []gardencorev1beta1.ConditionType
-	// Check finds out.
+	// Check evaluates the health.
 	Check Check[O]
-	// Retired are condition types that earlier versions kept. They are removed, or they would stand there for ever.
+	// Retired are condition types that earlier versions wrote. They are removed: Gardener does not remove them.
 	Retired []gardencorev1beta1.ConditionType
 }
 
-// Check finds out how an object's world is and returns a finding for each of the Health's Types.
+// Check evaluates the health of an object and returns a finding for each of the Health's Types.
 //
-// It is called for different objects at the same time and keeps nothing from one call to the next. It is called for every
-// object in every interval: it reads little, and never the Cluster, which is large.
+// It is called for different objects concurrently and keeps nothing between calls. It is called for every object in every
+// interval: it must read little, and never the Cluster, which is large.
 //
-// An error says that it could not find out: it counts for each type without a finding, while what was found still counts
-// for its own type. Errors that carry a kind (package cloud) bring their code into the condition.
+// An error means that the health is unknown for each type without a finding; findings are still used for their types. Errors that carry a kind (package cloud) bring their code into the condition.
 type Check[O Object] func(ctx context.Context, input CheckInput[O]) (Findings, error)
 
-// CheckInput is one look at one object.
+// CheckInput is the input of one check of one object.
 type CheckInput[O Object] struct {
-	// Object is this look's own copy.
+	// Object is a copy that belongs to this check.
 	Object O
 	// Reader reads from the API server, never from a cache.
 	Reader client.Reader
-	// Now is the time of the look.
+	// Now is the time of the check.
 	Now time.Time
 }
 
-// Findings are what a look has found, by condition type.
+// Findings are the results of a check, by condition type.
 type Findings map[gardencorev1beta1.ConditionType]Finding
 
-// Finding is what a look has found about one condition type. The zero value is bad news.
+// Finding is the result of a check for one condition type. The zero value is unhealthy.
 type Finding struct {
 	// Healthy makes the condition True.
 	Healthy bool
 	// Message is a sentence for users, shown as it is. It should not change while nothing else does (no durations, no
 	// counters): every change is a write. Empty stands for a general sentence.
 	Message string
-	// Codes are for what is not healthy. They come from typed signals, never from a pattern over a text.
+	// Codes are set if it is not healthy. They come from typed errors, never from a pattern in a text.
 	Codes []gardencorev1beta1.ErrorCode
 	// Grace is how long a condition that was True stays Progressing before it becomes False. Zero means not at all.
 	Grace time.Duration
 }
 
-// AddHealth adds a second controller for a contract's objects: it looks at each of them every options.HealthInterval and
-// keeps their conditions, of which the contract's own controller writes none. It writes nothing when nothing has changed.
-// Objects that are being deleted or moved, and those that have never been brought into being, are left alone.
+// AddHealth adds a second controller for a contract's objects: it checks each of them every options.HealthInterval and
+// writes their conditions, of which the contract's own controller writes none. It writes nothing if nothing has changed.
+// Objects that are being deleted or migrated, and those that were never reconciled, are skipped.
 func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options) error {
 	if len(options.Types) == 0 {
-		return errors.New("no types to claim were given")
+		return errors.New("no types were given")
 	}
 	for _, retired := range health.Retired {
 		if slices.Contains(health.Types, retired) {
-			return fmt.Errorf("condition type %s of contract %s cannot be kept and retired", retired, health.Name)
+			return fmt.Errorf("condition type %s of contract %s cannot be both written and retired", retired, health.Name)
 		}
 	}
 	options = options.withDefaults()
@@ -100,7 +99,7 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 		Watches(health.New(), l.eventHandler(), builder.WithPredicates(claimed...)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-			// After failures it goes on at its usual pace: once the API server is back, news must not wait for minutes.
+			// After failures the interval stays the same: once the API server is back, changes must not wait for minutes.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 				min(time.Second, l.interval), l.interval),
 		}).

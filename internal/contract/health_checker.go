@@ -22,25 +22,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// conflictPause is how soon an object is looked at again that changed during a look.
+// conflictPause is the delay before the next check of an object that changed during a check.
 const conflictPause = 200 * time.Millisecond
 
-// checkTimeout bounds one look: a few requests to the API server.
+// checkTimeout bounds one check: a few requests to the API server.
 const checkTimeout = 15 * time.Second
 
-// healthChecker looks at the objects of one contract, one look at a time for each.
+// healthChecker checks the objects of one contract, each by one check at a time.
 type healthChecker[O Object] struct {
 	health   Health[O]
 	clock    clock.PassiveClock
 	interval time.Duration
-	// objects is the cache that the controller's events come from. What it holds and what the events tell is the same, so
-	// that an object which a look leaves alone is sure to come back by an event.
+	// objects is the cache that the controller's events come from. The cache and the events agree, so that an object that a
+	// check skips is certain to get another event.
 	objects client.Reader
 	reader  client.Reader
 	client  client.Client
 }
 
-// Reconcile looks at the object once and comes back after the interval.
+// Reconcile checks the object once, and again after the interval.
 func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	log := logf.FromContext(ctx)
 	object := l.health.New()
@@ -66,7 +66,7 @@ func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Requ
 	return reconcile.Result{RequeueAfter: pauseAfterCheck(object.GetUID(), l.clock.Now(), l.interval)}, nil
 }
 
-// check calls the Check with a deadline and contains its panics.
+// check calls the Check with a deadline and recovers its panics.
 func (l *healthChecker[O]) check(ctx context.Context, object O) (findings Findings, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -81,8 +81,8 @@ func (l *healthChecker[O]) check(ctx context.Context, object O) (findings Findin
 }
 
 // write brings the object's conditions up to date if anything has changed. The list of conditions is one value to the API
-// server, which others write parts of, too: it is written only over the version of the object that was looked at. That
-// also keeps a look that took its time from an object that is deleted or moved by now.
+// server, of which others write parts, too: it is written only over the version of the object that was checked. That also
+// keeps a slow check from changing an object that was deleted or migrated meanwhile.
 func (l *healthChecker[O]) write(ctx context.Context, object O, findings Findings, failure error) error {
 	known := object.GetExtensionStatus().GetConditions()
 	next := l.health.conditionsAfter(known, findings, failure, l.clock.Now())
@@ -108,8 +108,8 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 	return nil
 }
 
-// eventHandler starts the looks at an object when it is first seen, and when it turns into one that is to be looked at. From then
-// on each look orders the next one.
+// eventHandler starts the checks of an object when it is first seen, and when it becomes one that is to be checked. From then
+// on each check schedules the next one.
 func (l *healthChecker[O]) eventHandler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -135,8 +135,8 @@ func provisioned(object client.Object) bool {
 	return ok && isProvisioned(extension)
 }
 
-// isProvisioned reports whether the object has been brought into being, here, and is not about to go. Its health is of no
-// interest before, since gardenlet waits for it anyway, nor after.
+// isProvisioned reports whether the object was reconciled on this seed and is not being deleted or migrated. Its health does
+// not matter before, since gardenlet waits for it anyway, nor after.
 func isProvisioned(object Object) bool {
 	switch object.GetAnnotations()[v1beta1constants.GardenerOperation] {
 	case v1beta1constants.GardenerOperationMigrate, v1beta1constants.GardenerOperationWaitForState, v1beta1constants.GardenerOperationRestore:
@@ -156,7 +156,7 @@ func isProvisioned(object Object) bool {
 	}
 }
 
-// pauseAfterCheck returns the pause between a look and the object's next turn but one that follows at once.
+// pauseAfterCheck returns the time between a check and the next one, skipping a turn that follows at once.
 func pauseAfterCheck(uid types.UID, now time.Time, interval time.Duration) time.Duration {
 	pause := pauseUntilCheck(uid, now, interval)
 	if pause < interval/2 {
@@ -165,8 +165,8 @@ func pauseAfterCheck(uid types.UID, now time.Time, interval time.Duration) time.
 	return pause
 }
 
-// pauseUntilCheck returns how long it is until the object's turn. Every object has its own moment in each interval, so that many
-// of them are spread over it, also when they are all seen at once at the start of the process.
+// pauseUntilCheck returns the time until the object's next check. Every object has its own moment in each interval, so that
+// checks are spread over it, also when all objects are seen at once at the start of the process.
 func pauseUntilCheck(uid types.UID, now time.Time, interval time.Duration) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(uid)) // never fails

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// The reasons are those of Gardener's own library, which gardenlet makes reasons of the Shoot's conditions of.
+// The reasons are those of Gardener's own library. gardenlet copies them to the Shoot's conditions.
 const (
 	reasonHealthy     = "HealthCheckSuccessful"
 	reasonUnhealthy   = "HealthCheckUnsuccessful"
@@ -21,13 +21,13 @@ const (
 	reasonUnknown     = gardencorev1beta1.ConditionCheckError
 )
 
-// unknownGrace is how long looks may fail before a condition that was True becomes Unknown, which gardenlet takes for as bad
-// as False. It is what gardenlet itself grants to most conditions.
+// unknownGrace is how long checks may fail before a condition that was True becomes Unknown, which gardenlet considers as bad
+// as False. gardenlet has the same threshold for most conditions.
 const unknownGrace = time.Minute
 
-var errNoFinding = errors.New("nothing was found out about it")
+var errNoFinding = errors.New("the check returned no result for it")
 
-// conditionsAfter returns the object's conditions after a look. Those of foreign types stay as and where they are.
+// conditionsAfter returns the object's conditions after a check. Those of other types stay as and where they are.
 func (h Health[O]) conditionsAfter(
 	known []gardencorev1beta1.Condition, findings Findings, failure error, now time.Time,
 ) []gardencorev1beta1.Condition {
@@ -49,7 +49,7 @@ func (h Health[O]) conditionsAfter(
 	return next
 }
 
-// conditionAfter returns what the finding makes of a condition, without type and times. before is nil when there is none.
+// conditionAfter returns the condition for a finding, without type and times. before is nil if there is none.
 func (f Finding) conditionAfter(before *gardencorev1beta1.Condition, now time.Time) gardencorev1beta1.Condition {
 	if f.Healthy {
 		return gardencorev1beta1.Condition{
@@ -67,7 +67,7 @@ func (f Finding) conditionAfter(before *gardencorev1beta1.Condition, now time.Ti
 	return after
 }
 
-// unknownCondition returns what becomes of a condition when nobody can tell, without type and times.
+// unknownCondition returns the condition after a check that failed, without type and times.
 func unknownCondition(before *gardencorev1beta1.Condition, failure error, now time.Time) gardencorev1beta1.Condition {
 	after := gardencorev1beta1.Condition{
 		Status: gardencorev1beta1.ConditionUnknown, Reason: reasonUnknown,
@@ -79,8 +79,8 @@ func unknownCondition(before *gardencorev1beta1.Condition, failure error, now ti
 	return after
 }
 
-// inGrace reports whether trouble is young enough to be called Progressing. It is as old as the condition is Progressing,
-// however many kinds of trouble there were in that time; a condition that is False or Unknown already gets no second grace.
+// inGrace reports whether a problem is recent enough to be reported as Progressing. It is as old as the condition is
+// Progressing, however many problems there were in that time; a condition that is already False or Unknown gets no grace.
 func inGrace(before *gardencorev1beta1.Condition, grace time.Duration, now time.Time) bool {
 	switch {
 	case grace <= 0:

@@ -93,7 +93,7 @@ func TestConditionsAfter_Findings(t *testing.T) {
 			{later: 30 * time.Second, failure: refused, want: unknown, transitioned: true, written: true},
 		},
 		"a check that says nothing has failed": {
-			{want: "Progressing ConditionCheckError The health could not be checked: nothing was found out about it", transitioned: true, written: true},
+			{want: "Progressing ConditionCheckError The health could not be checked: the check returned no result for it", transitioned: true, written: true},
 		},
 		"no message is a general one": {
 			{finding: &Finding{}, want: "False HealthCheckUnsuccessful A health check failed.", transitioned: true, written: true},

@@ -326,5 +326,5 @@ func TestAddHealth_InvalidOptions(t *testing.T) {
 	health := contract.Health[*object]{Types: []gardencorev1beta1.ConditionType{healthy}}
 	require.Error(t, contract.AddHealth(nil, health, contract.Options{}), "no types to claim")
 	health.Retired = health.Types
-	require.ErrorContains(t, contract.AddHealth(nil, health, contract.Options{Types: []string{"test"}}), "cannot be kept and retired")
+	require.ErrorContains(t, contract.AddHealth(nil, health, contract.Options{Types: []string{"test"}}), "cannot be both written and retired")
 }

@@ -117,7 +117,7 @@ func TestReconcile(t *testing.T) {
 			return errorUnless(o.Status.LastOperation.State == gardencorev1beta1.LastOperationStateSucceeded, "still at it")
 		})
 	})
-	t.Run("a newer order that comes while the pass is under way is not swallowed", func(t *testing.T) {
+	t.Run("keeps an operation that is requested during a reconciliation", func(t *testing.T) {
 		s := newEnvironment(t, &actuator{})
 		s.actuator.reconcile = func(context.Context, *reconciliation) error {
 			if len(s.actuator.recordedCalls()) == 2 {
@@ -158,7 +158,7 @@ func TestReconcile(t *testing.T) {
 	})
 }
 
-// A pass that breaks off for a newer order has no error, and the order is fulfilled.
+// A reconciliation that is superseded by a newer operation reports no error, and the operation is executed.
 func TestSuperseded(t *testing.T) {
 	s := newEnvironment(t, &actuator{})
 	var between *object
@@ -413,7 +413,7 @@ func TestStateless_RecordStateFails(t *testing.T) {
 	s.run()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
 	o := s.wait(func(o *object) error { return errorUnless(o.Status.LastError != nil, "no error yet") })
-	assert.Equal(t, "keeping state: this contract keeps no state", o.Status.LastError.Description)
+	assert.Equal(t, "storing state: this contract has no state", o.Status.LastError.Description)
 	assert.Nil(t, o.Status.State)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // demote returns a logger for Gardener's flow engine, which logs every task and every failure that it also returns: its
-// lines move to verbosity 1 and none is an error.
+// lines are logged with verbosity 1, and none as an error.
 func demote(log logr.Logger) logr.Logger {
 	if log.GetSink() == nil {
 		return log
@@ -40,7 +40,7 @@ func (s demotingSink) WithName(name string) logr.LogSink {
 	return demotingSink{s.LogSink.WithName(name)}
 }
 
-// truncateErrors returns the reconciler with errors whose text is fit for a line of the log, where controller-runtime writes what it returns.
+// truncateErrors returns the reconciler with truncated errors: controller-runtime logs what it returns.
 func truncateErrors(inner reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		result, err := inner.Reconcile(ctx, request)

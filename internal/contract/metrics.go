@@ -7,13 +7,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics count and time a contract's passes.
+// metrics count and time a contract's reconciliations.
 type metrics struct {
 	reconciliations *prometheus.CounterVec
 	duration        *prometheus.HistogramVec
 }
 
-// Results of a pass, as the label result of trellis_reconcile_total.
+// Results of a reconciliation, as the label result of trellis_reconcile_total.
 const (
 	resultSucceeded   = "succeeded"
 	resultFailed      = "failed"

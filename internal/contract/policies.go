@@ -6,8 +6,8 @@ import (
 )
 
 // MutatingAdmissionPolicies returns the API version in which a shoot's kube-apiserver serves MutatingAdmissionPolicies, or
-// nothing. It does so by itself since 1.36, and before that only when the shoot's owner has switched on the gate and a version
-// of the group that has the kind: v1beta1 since 1.34, v1alpha1 since 1.32.
+// an empty string. It does so by default since 1.36, and before that only if the shoot's owner has enabled the feature gate and a
+// version of the group that has the kind: v1beta1 since 1.34, v1alpha1 since 1.32.
 func MutatingAdmissionPolicies(kubernetes gardencorev1beta1.Kubernetes) (apiVersion string) {
 	const group = "admissionregistration.k8s.io/"
 	version, err := utilversion.ParseGeneric(kubernetes.Version)

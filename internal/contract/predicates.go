@@ -7,9 +7,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// operationPredicate lets through the events that can start a pass. A newly seen object (the process has just started, or the object
-// has) counts by what it is; an update only by what it orders anew, so that our own writes start nothing and the pauses
-// between retries are kept.
+// operationPredicate passes events that can start a reconciliation. A new object (the process has just started, or the object was
+// just created) passes if it is pending; an update only if it requests an operation, so that our own writes start nothing and
+// the backoff between retries is kept.
 func operationPredicate[O Object](c Contract[O], ignoreOperationAnnotation bool) predicate.Predicate {
 	pending := func(o client.Object) bool {
 		object, ok := o.(O)
@@ -29,9 +29,9 @@ func operationPredicate[O Object](c Contract[O], ignoreOperationAnnotation bool)
 	}
 }
 
-// requestsOperation tells an order from everything else that changes an object. A new timestamp counts only together with an
-// operation or within a deletion, which gardenlet asks for again by nothing else; it also writes one when it confirms a
-// deletion that is yet to come. Another UID is another object, whose creation the watch has missed.
+// requestsOperation reports whether an update requests an operation. A new timestamp counts only together with an operation
+// annotation or during a deletion, which gardenlet requests again by nothing else; gardenlet also writes one when it confirms
+// a deletion that is yet to come. Another UID is another object, whose creation the watch has missed.
 func requestsOperation(before, after client.Object, ignoreOperationAnnotation bool) bool {
 	oldAnnotations, newAnnotations := before.GetAnnotations(), after.GetAnnotations()
 	operation := newAnnotations[v1beta1constants.GardenerOperation]

@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Retry is the pace of retries after a failed pass: a pause that starts at Base and doubles with each failure in a row up to
-// Max. It is the same for all errors. What only a user can mend (a quota, a credential, a port in the way) is often mended
-// within a minute, and gardenlet, which gives up on an error after a few, should then find it gone.
+// Retry is the backoff after a failed reconciliation: a delay that starts at Base and doubles with each consecutive failure up
+// to Max. It is the same for all errors. What only a user can resolve (a quota, a credential, a blocking port) is often
+// resolved within a minute, and gardenlet, which gives up on an error after a few minutes, should then find it gone.
 type Retry struct {
-	// Base is the pause after the first failure; 0 means a second.
+	// Base is the delay after the first failure; 0 means a second.
 	Base time.Duration
-	// Max bounds the pause; 0 means five minutes.
+	// Max bounds the delay; 0 means five minutes.
 	Max time.Duration
 }
 
@@ -23,8 +23,8 @@ func (r Retry) withDefaults() Retry {
 	return Retry{Base: cmp.Or(r.Base, time.Second), Max: cmp.Or(r.Max, 5*time.Minute)}
 }
 
-// rateLimiter is the rate limiter of a controller's queue. It knows one thing more than the usual one: a cloud that asks to be left
-// alone for a while is.
+// rateLimiter is the rate limiter of a controller's queue. In addition to the usual backoff it respects the delay that a cloud
+// requests.
 type rateLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	maxDelay time.Duration
@@ -41,7 +41,7 @@ func newRateLimiter(retry Retry) *rateLimiter {
 	}
 }
 
-// setMinDelay makes the next pause of the request no shorter than asked, within the bounds.
+// setMinDelay sets a lower bound for the next delay of the request, up to Max.
 func (p *rateLimiter) setMinDelay(request reconcile.Request, pause time.Duration) {
 	if pause <= 0 {
 		return

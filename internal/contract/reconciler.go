@@ -23,12 +23,12 @@ const (
 	prepareTimeout = 30 * time.Second
 	// writeTimeout bounds one status write.
 	writeTimeout = 5 * time.Second
-	// concludeTimeout bounds the writes after a pass. They go on when the process has been told to stop, and fit, with a
-	// status write that may be under way, into the time that it is given for that.
+	// concludeTimeout bounds the writes after a pass. They continue when the process has to stop, and fit, together
+	// with a status write in progress, into its grace period.
 	concludeTimeout = 15 * time.Second
 )
 
-// reconciler runs the passes of one contract.
+// reconciler reconciles the objects of one contract.
 type reconciler[O Object] struct {
 	contract    Contract[O]
 	options     Options
@@ -39,7 +39,7 @@ type reconciler[O Object] struct {
 	rateLimiter *rateLimiter
 }
 
-// Reconcile runs a pass over the object if it is pending or its sequel is due.
+// Reconcile reconciles the object if it is pending or its follow-up is due.
 func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	run, requeueAfter, err := r.prepare(ctx, request)
 	switch {
@@ -61,8 +61,8 @@ func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request
 	return reconcile.Result{RequeueAfter: r.contract.FollowUp.checkInterval(run.writer.known)}, nil
 }
 
-// prepare reads the object, decides, and accepts the order. It returns no run when there is nothing to do, or not yet: then
-// it says after what time to ask again.
+// prepare reads the object, decides, and accepts the operation. It returns no run if there is nothing to do, or not yet: then
+// it returns after what time to check again.
 func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) (*run[O], time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -86,13 +86,13 @@ func (r *reconciler[O]) prepare(ctx context.Context, request reconcile.Request) 
 	}
 	run := r.newRun(log.WithValues("operation", d.operation), object, cluster, d)
 	if err := run.accept(ctx); err != nil {
-		return nil, 0, fmt.Errorf("accepting the order: %w", err)
+		return nil, 0, fmt.Errorf("accepting the operation: %w", err)
 	}
 	return run, 0, nil
 }
 
-// pending reports whether the object waits for work, be it ordered or its sequel, and if its sequel is not due yet, when to
-// look again.
+// pending reports whether the object must be reconciled, by request or for its follow-up, and if the follow-up is not due
+// yet, when to check again.
 func (r *reconciler[O]) pending(ctx context.Context, object O) (bool, time.Duration, error) {
 	if Pending(object, r.contract.Finalizer, r.options.IgnoreOperationAnnotation) {
 		return true, 0, nil
@@ -103,13 +103,13 @@ func (r *reconciler[O]) pending(ctx context.Context, object O) (bool, time.Durat
 	}
 	due, err := followUp.Due(ctx, r.reader, object)
 	if err != nil {
-		return false, 0, fmt.Errorf("looking whether %s can go on: %w", r.contract.Name, err)
+		return false, 0, fmt.Errorf("checking whether the follow-up of %s is due: %w", r.contract.Name, err)
 	}
 	return due, followUp.Interval, nil
 }
 
-// failWithoutCluster lets everybody see that the Cluster is missing or damaged, and keeps the API server's passing troubles
-// to the log.
+// failWithoutCluster reports a missing or invalid Cluster in the status, and transient errors of the API server in the log
+// only.
 func (r *reconciler[O]) failWithoutCluster(ctx context.Context, object O, cause error) error {
 	if !apierrors.IsNotFound(cause) && !errors.Is(cause, errInvalidCluster) {
 		return cause
@@ -117,7 +117,7 @@ func (r *reconciler[O]) failWithoutCluster(ctx context.Context, object O, cause 
 	return r.newRun(logf.FromContext(ctx), object, &Cluster{}, decide(object, nil)).fail(ctx, cause)
 }
 
-// run is one pass under way.
+// run is one reconciliation in progress.
 type run[O Object] struct {
 	*reconciler[O]
 	decision decision
@@ -146,7 +146,7 @@ func (r *reconciler[O]) newRun(log logr.Logger, object O, cluster *Cluster, d de
 	return x
 }
 
-// execute calls the Actuator and concludes the pass.
+// execute calls the Actuator and concludes the reconciliation.
 func (x *run[O]) execute(ctx context.Context) error {
 	x.rec.Object = clone(x.writer.known)
 	bounded, cancel := context.WithTimeoutCause(ctx, x.contract.Timeout,
@@ -157,7 +157,7 @@ func (x *run[O]) execute(ctx context.Context) error {
 	case err != nil && interrupted(ctx):
 		return x.interrupt(ctx, "interrupted by the end of the process, to be resumed")
 	case errors.Is(err, ErrSuperseded):
-		return cmp.Or(x.interrupt(ctx, "broken off because a newer order has come"), ErrSuperseded)
+		return cmp.Or(x.interrupt(ctx, "interrupted by a newer operation"), ErrSuperseded)
 	case err != nil:
 		return x.fail(ctx, err)
 	default:
@@ -165,7 +165,7 @@ func (x *run[O]) execute(ctx context.Context) error {
 	}
 }
 
-// callActuator calls the Actuator's method and contains its panics.
+// callActuator calls the Actuator's method and recovers its panics.
 func (x *run[O]) callActuator(ctx context.Context) (err error) {
 	defer func() {
 		if recovered := recover(); recovered != nil {
@@ -187,7 +187,7 @@ func (x *run[O]) callActuator(ctx context.Context) (err error) {
 		return actuator.Migrate(ctx, x.rec)
 	case actionNone:
 	}
-	return cloud.Errorf(cloud.Unknown, "no such deed: %d", x.decision.action)
+	return cloud.Errorf(cloud.Unknown, "unknown action: %d", x.decision.action)
 }
 
 // withOutput returns the status as the Actuator has made it so far, on top of known.

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// progressDelay is how long a pass keeps its progress to itself: most reconciles find nothing to do and are over by then.
+	// progressDelay is how long no progress is reported: most reconciliations have nothing to do and have ended by then.
 	progressDelay = time.Second
 	// progressInterval is the least time between two writes of nothing but progress.
 	progressInterval = time.Second
@@ -26,9 +26,9 @@ const (
 	retryInterval = time.Second / 2
 )
 
-var errStateless = errors.New("this contract keeps no state")
+var errStateless = errors.New("this contract has no state")
 
-// stateRecorder implements Track. Its one goroutine does all writing that nobody waits for.
+// stateRecorder implements StateRecorder. One goroutine does all background writes.
 type stateRecorder[O Object] struct {
 	log       logr.Logger
 	clock     clock.WithTicker
@@ -38,9 +38,9 @@ type stateRecorder[O Object] struct {
 	activity  *Activity
 
 	mutex    sync.Mutex
-	state    *runtime.RawExtension // nil: the pass has not set one
+	state    *runtime.RawExtension // nil: none was recorded
 	dirty    bool                  // state is to be written
-	stateErr error                 // why a state could not be kept
+	stateErr error                 // why a state could not be stored
 
 	writeRequests chan struct{}
 }
@@ -82,14 +82,14 @@ func (t *stateRecorder[O]) setState(state any, dirty bool) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if err != nil {
-		t.stateErr = fmt.Errorf("keeping state: %w", err)
+		t.stateErr = fmt.Errorf("storing state: %w", err)
 		return t.stateErr
 	}
 	t.state, t.dirty = &runtime.RawExtension{Raw: raw}, dirty
 	return nil
 }
 
-// withState puts the latest state into known. It runs under the writer's lock, so that writes never go back in time.
+// withState puts the latest state into known. It runs under the writer's lock, so that an older state never overwrites a newer one.
 func (t *stateRecorder[O]) withState(known O) O {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -121,8 +121,8 @@ func (t *stateRecorder[O]) requestWrite() {
 	}
 }
 
-// runWithBackgroundWrites calls do and meanwhile writes in the background. When it returns, no write is under way any more. A state that
-// could not be kept is an error: another seed would miss it.
+// runWithBackgroundWrites calls do and writes in the background until do returns. Then no write is in progress any more. A state that could not
+// be stored is an error: another seed would need it.
 func (t *stateRecorder[O]) runWithBackgroundWrites(ctx context.Context, do func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,12 +161,12 @@ func (t *stateRecorder[O]) writeInBackground(ctx context.Context) {
 	}
 }
 
-// resetTimer sets the timer for the next moment at which progress may be written, or a failed write be repeated.
+// resetTimer sets the timer for the next moment at which progress may be written, or a failed write is retried.
 func (t *stateRecorder[O]) resetTimer(timer clock.Timer, progressFrom time.Time) {
 	timer.Reset(max(progressFrom.Sub(t.clock.Now()), retryInterval))
 }
 
-// progressText is never empty, so that the first thing said is news.
+// progressText is never empty, so that the first report differs from none.
 func (t *stateRecorder[O]) progressText() string {
 	progress, description := t.activity.Snapshot()
 	return fmt.Sprintf("%d%% %s", progress, description)

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusWriter writes one object's status during one pass: always a merge patch of just what differs from what the API
-// server is known to have, so that other writers' fields, conditions above all, stay theirs.
+// statusWriter writes one object's status during one reconciliation: a merge patch of the difference to what the API server is
+// known to have, so that fields of other writers, such as conditions, are not changed.
 type statusWriter[O Object] struct {
 	client client.Client
 	reader client.Reader
@@ -20,15 +20,15 @@ type statusWriter[O Object] struct {
 
 	mutex sync.Mutex
 	known O
-	// uncertain is true after a write of which nobody knows whether it took effect.
+	// uncertain is true after a write that may or may not have taken effect.
 	uncertain bool
 }
 
-// write patches the difference between the known object and what next makes of a copy of it. It returns the API server's
-// answer, and false when there was no difference and no request.
+// write patches the difference between the known object and the result of next for a copy of it. It returns the API server's
+// response, and false if there was no difference and no request.
 //
-// A write that is under way is waited for even when ctx ends meanwhile: one that is given up may still take effect, and
-// would then undo the write that comes after it.
+// It waits for the response even if ctx ends meanwhile: a request that is given up may still take effect, and would then
+// undo the write after it.
 func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (response O, wrote bool, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -57,8 +57,8 @@ func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (resp
 	return response, true, nil
 }
 
-// refreshIfUncertain learns what the API server has after a write whose answer was lost: a difference against anything else could
-// leave out what has to be written. All but the status stays as the pass has accepted it.
+// refreshIfUncertain reads what the API server has after a write whose response was lost: a difference to anything else could
+// omit what has to be written. All but the status stays as it was accepted.
 func (w *statusWriter[O]) refreshIfUncertain(ctx context.Context) error {
 	if !w.uncertain {
 		return nil
@@ -75,7 +75,7 @@ func (w *statusWriter[O]) refreshIfUncertain(ctx context.Context) error {
 	return nil
 }
 
-// copyWithStatusOf makes into what the object is, with the status of another one.
+// copyWithStatusOf copies an object, with the status of another one, into a third.
 func copyWithStatusOf[O Object](other, object, into O) error {
 	parts, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -89,7 +89,7 @@ func copyWithStatusOf[O Object](other, object, into O) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(parts, into)
 }
 
-// outputOf returns what the Actuator has made of the object, with what is not the Actuator's taken from known.
+// outputOf returns the object with the status of the Actuator, except for the fields that are not the Actuator's, which are those of known.
 func outputOf[O Object](known, actuated O, stateless bool) O {
 	next := clone(actuated)
 	from, to := known.GetExtensionStatus(), next.GetExtensionStatus()
@@ -104,8 +104,8 @@ func outputOf[O Object](known, actuated O, stateless bool) O {
 	return next
 }
 
-// sameOutput reports whether two statuses differ in nothing but the bookkeeping of operations, and what is renewed anyway. It compares
-// what they mean: a raw part that went through the API server has its keys in another order than one that was just encoded.
+// sameOutput reports whether two statuses differ only in the fields about operations and in volatile fields. It compares
+// semantically: a raw part that was stored by the API server has its keys in another order than one that was just encoded.
 func sameOutput[O Object](a, b O, clearVolatile func(O)) bool {
 	var parts []map[string]any
 	for _, object := range []O{clone(a), clone(b)} {

@@ -14,8 +14,8 @@ const (
 )
 
 // WaitUntil polls at once and then with growing pauses (0.2 s doubling to 5 s) until poll returns an empty reason, an error,
-// or the context ends. A reason is a clause for a user, such as "router R has no external address yet"; while it waits it
-// stands in the last operation's description. When the context ends, the error is transient and carries the last reason.
+// or the context ends. A reason is a clause for a user, such as "router R has no external address yet"; it is part of the
+// last operation's description while it waits. When the context ends, the error is transient and carries the last reason.
 func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason string, err error)) error {
 	handle, _ := ctx.Value(taskKey{}).(taskHandle)
 	defer handle.waiting("")
@@ -37,7 +37,7 @@ func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason strin
 // taskKey is the context key of the task that a context belongs to.
 type taskKey struct{}
 
-// taskHandle lets a wait say its reason in the name of its task. The zero value is silent.
+// taskHandle reports the reason of a wait together with the name of its task. The zero value reports nothing.
 type taskHandle struct {
 	task     string
 	activity *Activity

@@ -42,7 +42,7 @@ func TestWebhooks_Errors(t *testing.T) {
 			externalCloud(),
 			[]string{`{"metadata":{"name":"shoot--dev--one"},"spec":{"shoot":{"kind":"Pod"}}}`},
 			"operatingsystemconfig", create(oscKind, nodeConfig), http.StatusInternalServerError,
-			`tuning OperatingSystemConfig shoot--dev--one/pool: the Cluster resource is damaged: decoding spec.shoot of "shoot--dev--one": ` +
+			`tuning OperatingSystemConfig shoot--dev--one/pool: the Cluster resource is invalid: decoding spec.shoot of "shoot--dev--one": ` +
 				`expected core.gardener.cloud/v1beta1, Kind=Shoot, got /, Kind=Pod`,
 		},
 		"the driver cannot tune": {

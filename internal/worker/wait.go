@@ -117,7 +117,7 @@ func (r *reconcileFlow) publishAndCheckSuperseded(ctx context.Context) error {
 func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
 	own, live := r.rec.Object, &extensionsv1alpha1.Worker{}
 	if err := r.client.Get(ctx, client.ObjectKeyFromObject(own), live); err != nil {
-		return fmt.Errorf("looking for a newer order: %w", err)
+		return fmt.Errorf("checking for a newer operation: %w", err)
 	}
 	operation := live.Annotations[v1beta1constants.GardenerOperation]
 	isAnother := operation != own.Annotations[v1beta1constants.GardenerOperation] ||
