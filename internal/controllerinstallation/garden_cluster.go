@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// newGardenCluster is what watches the garden. An operator in a seed may watch no more than its own installations.
+// newGardenCluster returns the cluster object whose cache watches the garden. An operator in a seed may only watch its own installations.
 func newGardenCluster(config *rest.Config, mgr manager.Manager, options Options) (cluster.Cluster, error) {
 	installations := cache.ByObject{}
 	if options.inSeed() {
@@ -35,7 +35,7 @@ func newGardenCluster(config *rest.Config, mgr manager.Manager, options Options)
 	return gardenCluster, nil
 }
 
-// withoutContent leaves of a ControllerDeployment what tells whose it is: the charts of all types would stay in memory otherwise.
+// withoutContent keeps only the fields of a ControllerDeployment that identify its type. Otherwise the cache would hold the charts of all deployments.
 func withoutContent(object any) (any, error) {
 	deployment, ok := object.(*gardencorev1.ControllerDeployment)
 	if !ok {

@@ -10,16 +10,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
-// Options say what an operator serves and how.
+// Options configure an operator.
 type Options struct {
 	// SeedName is the seed that the operator runs in. If it is empty, the operator serves the seeds that SeedSelector selects, and gates rollouts.
 	SeedName     string
 	SeedSelector labels.Selector
-	// Garden is what seeds are told of the garden, without its identity, which is read there.
+	// Garden has the properties of the garden that seeds need, except for its identity, which is read from the garden.
 	Garden workload.Garden
 	// SyncPeriod is how often each installation is checked. One that is changing is checked every two seconds, or as often as this if that is shorter.
 	SyncPeriod time.Duration
-	// MaxConcurrentReconciles is how many installations are worked on at the same time.
+	// MaxConcurrentReconciles is the number of workers that reconcile installations.
 	MaxConcurrentReconciles int
 	// Registerer takes metrics; nil takes none.
 	Registerer prometheus.Registerer
@@ -27,5 +27,5 @@ type Options struct {
 	Clock clock.Clock
 }
 
-// inSeed is true for an operator that runs in the seed.
+// inSeed reports whether the operator runs in the seed that it serves.
 func (o Options) inSeed() bool { return o.SeedName != "" }

@@ -23,7 +23,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/revision"
 )
 
-// PrintStatus writes two tables: the ControllerDeployments that are the operator's with their revisions, and their installations.
+// PrintStatus writes two tables: the ControllerDeployments of the operator's type with their revisions, and their installations.
 func PrintStatus(ctx context.Context, garden client.Client, out io.Writer) error {
 	deployments := &gardencorev1.ControllerDeploymentList{}
 	if err := garden.List(ctx, deployments); err != nil {
@@ -120,7 +120,7 @@ func ageOf(t *metav1.Time) string {
 	return age(t.Time)
 }
 
-// age is the time since t, in the form of kubectl; empty for no time.
+// age formats the time since t as kubectl does; it is empty for the zero time.
 func age(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -137,7 +137,7 @@ func newTable(out io.Writer, header ...string) *table {
 	return t
 }
 
-// row shows a dash where there is nothing, but at the end.
+// row shows a dash for an empty cell, except in the last column.
 func (t *table) row(cells ...string) {
 	line := slices.Clone(cells)
 	for i := range line[:len(line)-1] {

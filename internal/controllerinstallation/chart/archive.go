@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// maxUnpacked bounds what unpacking an archive reads and keeps, both counted. Helm bounds what is kept of one archive (100 MiB, 5 MiB a file),
-	// but counts anew for each archive in it, and headers not at all.
+	// maxUnpacked bounds the sum of the bytes that unpacking an archive reads and keeps. Helm bounds what is kept of one archive (100 MiB, 5 MiB a
+	// file), but counts each nested archive separately, and does not count headers.
 	maxUnpacked = 64 << 20
-	// maxNesting bounds how deep archives may lie in archives (charts/*.tgz).
+	// maxNesting bounds the depth of nested archives (charts/*.tgz).
 	maxNesting = 5
-	// maxElements bounds the YAML that is decoded when a chart is loaded: large charts have some thousands of lines of it.
+	// maxElements bounds the YAML that is decoded when a chart is loaded: large charts have some thousands of lines.
 	maxElements = 200_000
 )
 
@@ -32,7 +32,7 @@ var (
 	errTooDeep         = fmt.Errorf("archives lie more than %d deep in each other", maxNesting)
 )
 
-// unpack returns the files of an archive. What it costs does not grow with what an archive claims to hold.
+// unpack returns the files of an archive. Its cost is bounded, whatever the archive contains.
 func unpack(content []byte) ([]*archive.BufferedFile, error) {
 	if len(content) == 0 {
 		return nil, errors.New("it is empty")
@@ -44,10 +44,10 @@ func unpack(content []byte) ([]*archive.BufferedFile, error) {
 	return files, explainArchiveError(err)
 }
 
-// meter says how much may still be unpacked.
+// meter has what remains of the limits.
 type meter struct {
 	left int64
-	// elements are those that the YAML which is read when a chart is loaded may still have.
+	// elements is how many elements may follow in the YAML that is decoded when a chart is loaded.
 	elements int
 }
 
@@ -63,7 +63,7 @@ func isDecodedOnLoad(name string) bool {
 	return slices.Contains([]string{"values.yaml", "Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"}, path.Base(cleanPath(name)))
 }
 
-// count reads YAML and spends what may begin an element of it: an element takes a hundred bytes of memory and more, whatever it is.
+// count reads YAML and counts the characters that may begin an element. Each element takes a hundred bytes of memory or more.
 func (m *meter) count(text io.Reader) error {
 	reader := bufio.NewReader(text)
 	for {
@@ -83,7 +83,7 @@ func (m *meter) count(text io.Reader) error {
 	}
 }
 
-// measure reads an archive to its end, and those in it that Helm would load, and keeps nothing. Whether an archive in it is one is Helm's to judge.
+// measure reads an archive to its end, with the nested archives that Helm would load, and keeps nothing. Helm decides whether a nested archive is valid.
 func (m *meter) measure(content []byte, nesting int) error {
 	unzipped, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *meter) measure(content []byte, nesting int) error {
 		if err != nil {
 			return err
 		}
-		// What a sparse file holds is not in the stream.
+		// The content of a sparse file is not in the stream.
 		if err := m.spend(header.Size); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (m *meter) measure(content []byte, nesting int) error {
 	}
 }
 
-// readToEnd reads what follows the last file, so that the checksum is looked at. What follows the end of the gzip stream does not matter.
+// readToEnd reads the rest after the last file, so that the checksum is verified. Data after the end of the gzip stream is ignored.
 func readToEnd(rest io.Reader) error {
 	_, err := io.Copy(io.Discard, rest)
 	if errors.Is(err, gzip.ErrHeader) {
@@ -134,7 +134,7 @@ func readToEnd(rest io.Reader) error {
 	return err
 }
 
-// isArchive follows Helm, which cleans names before it looks at them.
+// isArchive follows Helm, which cleans names before it checks them.
 func isArchive(name string) bool {
 	return path.Ext(cleanPath(name)) == ".tgz"
 }
@@ -154,7 +154,7 @@ func (r *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explainArchiveError says what is wrong with an archive to somebody who doesn't know how one is read.
+// explainArchiveError translates errors of the readers of archives.
 func explainArchiveError(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

@@ -1,5 +1,5 @@
-// Package chart turns archives of Helm charts into objects, as gardenlet does it, and pulls archives from OCI registries. It is the only room
-// that knows Helm. It must not know what is installed where, nor any cluster: it is given bytes and values.
+// Package chart renders archives of Helm charts, as gardenlet does, and pulls archives from OCI registries. It is the only package that knows Helm.
+// It must not know any installation or cluster: its input is bytes and values.
 package chart
 
 import (
@@ -19,19 +19,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-// Chart is a loaded chart. Rendering does not change it: it serves several seeds at once.
+// Chart is a loaded chart. Rendering does not change it, so it is safe for concurrent use.
 type Chart struct {
 	name string
-	// files are what the archive holds. Helm changes a chart that it renders, so each rendering makes one of its own from them.
+	// files is the content of the archive. Helm changes a chart that it renders, so each rendering loads it anew.
 	files []*archive.BufferedFile
 }
 
-// Release is what a chart is rendered for.
+// Release is the release for which a chart is rendered.
 type Release struct {
 	// Name and Namespace are those of the release.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
-	// KubernetesVersion is that of the cluster as its API server gives it, e.g. "v1.36.3": .Capabilities.KubeVersion.
+	// KubernetesVersion is the version that the cluster's API server reports, e.g. "v1.36.3". Templates read it as .Capabilities.KubeVersion.
 	KubernetesVersion string `json:"kubernetesVersion"`
 }
 
@@ -48,18 +48,18 @@ func Load(content []byte) (*Chart, error) {
 	return &Chart{name: loaded.Name() + " " + loaded.Metadata.Version, files: files}, nil
 }
 
-// Name is the chart's own, with its version: "network-controller 0.1.0".
+// Name returns the name of the chart with its version: "network-controller 0.1.0".
 func (c *Chart) Name() string { return c.name }
 
-// Render returns the objects of the chart, in the order in which Helm installs them. values go over the chart's own; they are not changed.
+// Render returns the objects of the chart, in the order in which Helm installs them. values are merged into the chart's own; they are not changed.
 //
-// The result is that of gardener/pkg/chartrenderer: hooks (annotation helm.sh/hook), NOTES.txt, partials and what lies in crds/ are left out; a
-// kubeVersion that the chart asks for does not matter; .Capabilities.APIVersions is empty, and lookup finds nothing. Objects that have no namespace
-// keep none. Unlike gardenlet, a List (gardener-resource-manager does not take it apart) and a document without apiVersion, kind
-// or name is not passed over in silence, two objects of one file that differ in their namespace alone both stay, and no schema is fetched from elsewhere.
+// The result equals that of gardener/pkg/chartrenderer: hooks (annotation helm.sh/hook), NOTES.txt, partials and files in crds/ are omitted; the
+// chart's kubeVersion is ignored; .Capabilities.APIVersions is empty, and lookup finds nothing. Objects without a namespace stay without one. There
+// are three differences to gardenlet: a List, which gardener-resource-manager does not expand, and a document without apiVersion, kind or name are
+// errors; two objects of one file that differ only in their namespace are both kept; and remote schemas are not loaded.
 //
-// An error is a problem.Problem: ValuesInvalid where values don't fit the chart's schema, and names the value; ChartCannotBeRendered otherwise, and
-// names the template. Its message may quote values, and be of any length: see Short. Only a KubernetesVersion that is none is another error.
+// An error is a problem.Problem: ValuesInvalid, naming the value, if values violate the chart's schema; ChartCannotBeRendered, naming the template,
+// otherwise. Its message may quote values and have any length, see Short. Only an invalid KubernetesVersion is another error.
 func (c *Chart) Render(release Release, values map[string]any) ([]*unstructured.Unstructured, error) {
 	capabilities, err := capabilities(release.KubernetesVersion)
 	if err != nil {
@@ -92,21 +92,21 @@ func (c *Chart) Render(release Release, values map[string]any) ([]*unstructured.
 	return c.objects(files)
 }
 
-// capabilities are those that gardenlet gives to charts: nothing but the version of Kubernetes.
+// capabilities returns those that gardenlet passes to charts: only the version of Kubernetes.
 func capabilities(kubernetes string) (*common.Capabilities, error) {
 	parsed, err := version.ParseSemantic(kubernetes)
 	if err != nil {
 		return nil, fmt.Errorf("reading the version of Kubernetes: %w", err)
 	}
 	minor := fmt.Sprint(parsed.Minor())
-	// As an API server says it of itself (kubernetes/hack/lib/version.sh).
+	// As in kubernetes/hack/lib/version.sh.
 	if parsed.PreRelease() != "" {
 		minor += "+"
 	}
 	return &common.Capabilities{KubeVersion: common.KubeVersion{Version: kubernetes, Major: fmt.Sprint(parsed.Major()), Minor: minor}}, nil
 }
 
-// toHelmValues copies values into the types that Helm's own reader gives: templates see them.
+// toHelmValues copies values into the types of Helm's own decoder, since templates depend on them.
 func toHelmValues(values map[string]any) (common.Values, error) {
 	document, err := json.Marshal(values)
 	if err != nil {
@@ -115,8 +115,8 @@ func toHelmValues(values map[string]any) (common.Values, error) {
 	return common.ReadValues(document)
 }
 
-// explainDependencyError explains why values could not be laid over those of the chart and its subcharts. Helm has one reason for that: what is meant for a
-// subchart is no object.
+// explainDependencyError explains why values could not be merged with those of the chart and its subcharts. The only reason in Helm is a value for a
+// subchart that is not an object.
 func (c *Chart) explainDependencyError(loaded *helmchart.Chart, given map[string]any, err error) error {
 	if at, value := misplacedValue(loaded, given); at != "" {
 		return c.valuesProblem("values.%s is for a subchart and must be an object, not %s", at, kindOf(value))

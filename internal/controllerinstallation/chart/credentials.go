@@ -12,7 +12,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 )
 
-// credentialFor returns what a docker config has for a repository; the empty credential where it has nothing. No error quotes the config: it is secret.
+// credentialFor returns the credential in a docker config for a repository; the empty credential if there is none. No error quotes the config, which is secret.
 func credentialFor(reference registry.Reference, dockerConfig []byte) (auth.Credential, error) {
 	if len(dockerConfig) == 0 {
 		return auth.EmptyCredential, nil
@@ -27,7 +27,7 @@ func credentialFor(reference registry.Reference, dockerConfig []byte) (auth.Cred
 	if !there {
 		return auth.EmptyCredential, nil
 	}
-	// Only this entry is decoded: what is wrong with others does not matter here.
+	// Only this entry is decoded, so malformed other entries do not matter.
 	one, err := json.Marshal(map[string]any{"auths": map[string]json.RawMessage{reference.Registry: config.Auths[entry]}})
 	if err != nil {
 		return auth.EmptyCredential, pullProblem(reference.String(), "the docker config of the pull secret is malformed at %q", entry)
@@ -49,7 +49,7 @@ func credentialFor(reference registry.Reference, dockerConfig []byte) (auth.Cred
 	return credential, nil
 }
 
-// bestEntry chooses among the keys of a docker config, which are hosts, with or without scheme, port and path.
+// bestEntry selects among the keys of a docker config, which are hosts, with or without scheme, port and path.
 func bestEntry(reference registry.Reference, keys []string) (best string, there bool) {
 	const otherPath, noPath = 1, 2
 	rank := 0
@@ -80,7 +80,7 @@ func hostAndPath(key string) (host, path string) {
 	return canonical(host), strings.Trim(path, "/")
 }
 
-// canonical leaves the port out where it is HTTPS's own. Docker Hub has many names.
+// canonical removes the default port of HTTPS, and unifies the names of Docker Hub.
 func canonical(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(host), ":443")
 	if host == "index.docker.io" || host == "registry-1.docker.io" {

@@ -2,13 +2,13 @@ package chart
 
 import "strings"
 
-// A message has to be of use to somebody who reads a condition, and a template may put anything into it. The beginning says where, the end what.
+// Limits of a message for a condition. A template may put any text into it. Its beginning has the place, its end the cause.
 const (
 	maxMessage = 1600
 	maxEnd     = 400
 )
 
-// templateError cuts off what Helm says around "template:line:column: reason", and brings into one line what it says in several.
+// templateError extracts "template:line:column: reason" from an error of Helm, in one line.
 func templateError(err error) string {
 	text := err.Error()
 	for _, before := range []string{"execution error at (", "parse error at ("} {
@@ -29,7 +29,7 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// Short leaves out the middle of a message that is too long for a condition.
+// Short removes the middle of a message that is too long for a condition.
 func Short(message string) string {
 	runes := []rune(message)
 	if len(runes) <= maxMessage {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// objects decodes what templates gave, files of which nothing is installed aside.
+// objects decodes the output of templates, except for files that are not installed.
 func (c *Chart) objects(files map[string]string) ([]*unstructured.Unstructured, error) {
 	maps.DeleteFunc(files, func(file, _ string) bool {
 		return strings.HasSuffix(file, "NOTES.txt") || strings.HasPrefix(path.Base(file), "_")
@@ -37,7 +37,7 @@ func (c *Chart) objects(files map[string]string) ([]*unstructured.Unstructured, 
 	return objects, nil
 }
 
-// explainSortError names the template of which Helm could not read the head of an object. Helm does it too, in a text.
+// explainSortError names the template with an object whose apiVersion and kind Helm could not decode. Helm names it only in the text of its error.
 func (c *Chart) explainSortError(files map[string]string, all error) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if _, _, err := releaseutil.SortManifests(map[string]string{file: files[file]}, nil, releaseutil.InstallOrder); err != nil {
@@ -61,7 +61,7 @@ func explainOutputError(err error) error {
 	return fmt.Errorf("in its output is an object whose %s is of type %s", wrong.Field, wrong.Value)
 }
 
-// decode returns nil where there is nothing, but comments perhaps. Like gardener-resource-manager, it lets the last of two equal keys win.
+// decode returns nil for a document that is empty or has comments only. Like gardener-resource-manager, it uses the last of two equal keys.
 func decode(content string) (*unstructured.Unstructured, error) {
 	document, err := yaml.YAMLToJSON([]byte(content))
 	if err != nil {
@@ -77,7 +77,7 @@ func decode(content string) (*unstructured.Unstructured, error) {
 	return object, validateObject(object)
 }
 
-// validateObject sees whether an object can be told from others. gardener-resource-manager does not take Lists apart.
+// validateObject checks that an object can be identified. gardener-resource-manager does not expand Lists.
 func validateObject(object *unstructured.Unstructured) error {
 	if strings.HasSuffix(object.GetKind(), "List") && object.IsList() {
 		return errors.New("in its output is a List: write its items as documents of their own")

@@ -27,47 +27,47 @@ const (
 
 	defaultPullTimeout = 2 * time.Minute
 
-	// Archives that no revision can hold are not worth remembering. So at most 32 MiB are.
+	// Archives that are too large for a revision are not cached, so the cache has at most 32 MiB.
 	maxCachedArchives    = 32
 	maxCachedArchiveSize = 1 << 20
 	cacheTTL             = time.Hour
 )
 
-// Artifact is a chart in an OCI registry, which is spoken to by HTTPS only.
+// Artifact is a chart in an OCI registry that is served over HTTPS.
 type Artifact struct {
 	// Reference is registry/repository:tag or registry/repository@sha256:..., without "oci://".
 	Reference string
-	// DockerConfig is a .dockerconfigjson with credentials; empty means none. Of several entries for the registry the one with the longest path that
-	// the repository begins with is taken. Credential helpers are ignored.
+	// DockerConfig is a .dockerconfigjson with credentials; empty means none. Of several entries for the registry, the one with the longest path that
+	// is a prefix of the repository is used. Credential helpers are ignored.
 	DockerConfig []byte
-	// CABundle are PEM-encoded certificates by which the registry is trusted; empty means the system's.
+	// CABundle has the PEM-encoded CA certificates for the registry; empty means those of the system.
 	CABundle []byte
 }
 
-// Pulled is what a registry had.
+// Pulled is a pulled chart.
 type Pulled struct {
 	// Archive must not be changed.
 	Archive []byte
-	// Digest is that of the manifest: the same digest is the same archive.
+	// Digest is the digest of the manifest, which identifies the archive.
 	Digest string
 }
 
-// Puller pulls charts. It is ready to use, by several goroutines at once, and must not be copied.
+// Puller pulls charts. Its zero value is ready for concurrent use; it must not be copied.
 type Puller struct {
-	// Timeout is how long a pull may take at most; 0 means two minutes.
+	// Timeout bounds a pull; 0 means two minutes.
 	Timeout time.Duration
 
 	initOnce sync.Once
-	// system trusts what the system trusts, and keeps connections for a while.
+	// system is the transport with the CA certificates of the system; it keeps connections for a while.
 	system *http.Transport
-	// archives has archives by repository and digest.
+	// archives caches archives by repository and digest.
 	archives *cache.LRUExpireCache
 }
 
-// Pull pulls a chart and checks it against its digests. What goes away by itself (no connection, 429, 5xx, a deadline) is an ordinary error. An
-// artifact that is not there or has no chart, refused credentials, an untrusted certificate, a malformed reference, docker config or bundle are a
-// problem.Problem (OCIChartCannotBePulled) that says which of these it is. An artifact that was pulled before may be had without asking the registry
-// again, if it is given by digest.
+// Pull pulls a chart and verifies its digests. A transient failure (no connection, 429, 5xx, a deadline) is an ordinary error. A missing artifact,
+// one without a chart, rejected credentials, an untrusted certificate, a malformed reference, docker config or bundle are a problem.Problem
+// (OCIChartCannotBePulled) that names the cause. An artifact that was pulled before is returned without a request to the registry if it is given by
+// digest.
 func (p *Puller) Pull(ctx context.Context, artifact Artifact) (*Pulled, error) {
 	p.initOnce.Do(func() {
 		p.system, p.archives = newTransport(nil), cache.NewLRUExpireCache(maxCachedArchives)
@@ -137,7 +137,7 @@ func parseReference(text string) (registry.Reference, error) {
 	return reference, nil
 }
 
-// resolve returns the manifest's descriptor and that of the chart in it.
+// resolve returns the descriptors of the manifest and of the chart in it.
 func resolve(ctx context.Context, repository *remote.Repository) (manifest, layer ocispec.Descriptor, err error) {
 	reference := repository.Reference
 	manifest, body, err := repository.Manifests().FetchReference(ctx, reference.Reference)

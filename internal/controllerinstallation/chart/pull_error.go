@@ -19,8 +19,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-// explainPullError makes a problem of what somebody has to change, and an ordinary error of what may go away. The same failure always reads the same: it ends
-// in a status.
+// explainPullError returns a problem if an admin has to change something, and an ordinary error if the cause is transient. The text only depends on
+// the cause, since it is written to a status.
 func explainPullError(reference registry.Reference, withCredential bool, err error) error {
 	if _, isProblem := problem.In(err); isProblem {
 		return err
@@ -49,7 +49,7 @@ func explainPullError(reference registry.Reference, withCredential bool, err err
 	return fmt.Errorf("pulling chart %s: %w", reference, stableError(err))
 }
 
-// explainResponse looks at the status first: a registry that is overloaded may add what it likes.
+// explainResponse uses the status code first: the body of an overloaded registry may be misleading.
 func explainResponse(reference registry.Reference, withCredential bool, response *errcode.ErrorResponse) error {
 	hasCode := func(codes ...string) bool {
 		return slices.ContainsFunc(response.Errors, func(registryError errcode.Error) bool { return slices.Contains(codes, registryError.Code) })
@@ -63,7 +63,7 @@ func explainResponse(reference registry.Reference, withCredential bool, response
 	case hasCode(errcode.ErrorCodeNameInvalid, errcode.ErrorCodeDigestInvalid):
 		return pullProblem(reference.String(), "the reference is malformed in the eyes of the registry (%d)", code)
 	}
-	// The URL is left out: that of a blob may be signed.
+	// The URL is omitted: that of a blob may be signed.
 	return fmt.Errorf("pulling chart %s: %s answers %d %s", reference, response.URL.Host, response.StatusCode, http.StatusText(response.StatusCode))
 }
 
@@ -76,12 +76,12 @@ func unauthorizedMessage(withCredential bool) string {
 
 func certificateMessage(err *tls.CertificateVerificationError) string {
 	if invalid := (x509.CertificateInvalidError{}); errors.As(err, &invalid) && invalid.Reason == x509.Expired {
-		return "it has expired, or is not valid yet" // without the time of day
+		return "it has expired, or is not valid yet" // without the time, which would differ each time
 	}
 	return err.Err.Error()
 }
 
-// stableError leaves out of an error what is secret or different each time: signed URLs and our own port.
+// stableError removes from an error what is secret or varies: signed URLs and local ports.
 func stableError(err error) error {
 	host := ""
 	if failed := (*url.Error)(nil); errors.As(err, &failed) {

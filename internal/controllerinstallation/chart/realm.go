@@ -11,20 +11,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// maxRealm is how much of a realm is told.
+// maxRealm is how much of a realm is quoted.
 const maxRealm = 200
 
-// secureTransport sends nothing over plain HTTP, wherever a registry sends its clients, and lets no answer through that asks to have credentials sent
-// to where they don't belong. Redirects and requests for tokens go through it like all others.
+// secureTransport rejects requests over plain HTTP, and responses that would make the client send credentials to another place than it should.
+// Redirects and token requests pass through it like all others.
 type secureTransport struct {
 	next http.RoundTripper
-	// registry is the host that is pulled from, with its port if it has one.
+	// registry is the host of the registry, with its port if it has one.
 	registry string
 }
 
 var _ http.RoundTripper = secureTransport{}
 
-// RoundTrip implements http.RoundTripper. The error is errPlainHTTP or a realmError where the peer is at fault.
+// RoundTrip implements http.RoundTripper. The error is errPlainHTTP or a realmError if the peer causes it.
 func (s secureTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" {
 		if request.Body != nil {
@@ -32,7 +32,7 @@ func (s secureTransport) RoundTrip(request *http.Request) (*http.Response, error
 		}
 		return nil, errPlainHTTP
 	}
-	// Headers can be read in many ways; what counts is where a request goes. A redirect without credentials may lead to where the registry keeps files.
+	// The target of the request is checked rather than headers, which are ambiguous. A redirect without credentials may lead to the storage of the registry.
 	if redirected := request.Response != nil && request.Header.Get("Authorization") == ""; !redirected {
 		if err := checkRealm(request.URL.String(), &url.URL{Host: s.registry}); err != nil {
 			return nil, err
@@ -55,14 +55,14 @@ func (s secureTransport) RoundTrip(request *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// realmError is the error of a registry that sends its clients to the wrong place for a token.
+// realmError is the error for a registry that names a forbidden place for token requests.
 type realmError struct{ realm, reason string }
 
 func (r *realmError) Error() string {
 	return fmt.Sprintf("the registry sends for a token to %q, %s", truncate.Line(r.realm, maxRealm), r.reason)
 }
 
-// realmOf reads the realm of a challenge by Bearer (RFC 6750).
+// realmOf returns the realm of a Bearer challenge (RFC 6750).
 func realmOf(challenge string) (realm string, isBearer bool) {
 	scheme, parameters, _ := strings.Cut(strings.TrimSpace(challenge), " ")
 	if !strings.EqualFold(scheme, "bearer") {
@@ -81,8 +81,9 @@ func realmOf(challenge string) (realm string, isBearer bool) {
 	return realm, true
 }
 
-// checkRealm wants HTTPS, and the registry's own host, or one that is not nearer to the operator than the registry is: registries may keep their tokens
-// elsewhere, as Docker Hub and GitLab do, but what only the operator's network, cluster or machine reaches is none of theirs to point at from outside of it.
+// checkRealm requires HTTPS, and either the registry's own host or a host in a zone that is not more private than the registry's. Registries may have
+// a separate token server, as Docker Hub and GitLab do, but an outside registry must not direct requests to the operator's network, cluster or
+// machine.
 func checkRealm(realm string, registry *url.URL) error {
 	address, err := url.Parse(realm)
 	if err != nil || address.Hostname() == "" {
@@ -104,7 +105,7 @@ func hostOf(address *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(address.Hostname()), ".")
 }
 
-// isRealmAllowed reports whether a registry may send its clients to another host. To the operator's own machine none may.
+// isRealmAllowed reports whether a registry may direct token requests to another host. The operator's own machine is never allowed.
 func isRealmAllowed(registry, host string) bool {
 	from := zoneOf(registry)
 	switch zoneOf(host) {
@@ -118,13 +119,13 @@ func isRealmAllowed(registry, host string) bool {
 	return false
 }
 
-// zone is from where a host can be reached.
+// zone is the scope from which a host is reachable.
 type zone int
 
 const (
-	internet zone = iota // from everywhere
-	network              // private addresses, and names that only private networks have
-	cluster              // Services, and names that are looked up among them first
+	internet zone = iota // public
+	network              // private addresses and names of private networks
+	cluster              // Services, and names that may resolve to them
 	machine              // the operator's own
 )
 
@@ -135,7 +136,7 @@ func zoneOf(host string) zone {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
 	switch {
-	case last == "localhost", last == "", last[0] >= '0' && last[0] <= '9': // no domain begins with a digit: it is an address in another form
+	case last == "localhost", last == "", last[0] >= '0' && last[0] <= '9': // no top-level domain begins with a digit, so it is another form of an address
 		return machine
 	case len(labels) == 1, last == "svc", strings.HasSuffix(host, ".cluster.local"):
 		return cluster
@@ -153,7 +154,7 @@ func zoneOfAddress(address netip.Addr) zone {
 	case address.IsGlobalUnicast():
 		return internet
 	}
-	return machine // loopback, and what answers for the machine alone, such as metadata of a cloud
+	return machine // loopback and link-local, e.g. the metadata service of a cloud
 }
 
 func isAddress(host string) bool {

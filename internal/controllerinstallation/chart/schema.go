@@ -12,10 +12,10 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// schemaFolder is where a chart's schemas are for the compiler, so that a relative reference is one that the loader refuses, like any other.
+// schemaFolder is the base URL of a chart's schemas, so that the loader rejects relative references like all others.
 const schemaFolder = "chart:///"
 
-// checkValues holds values against the schemas of the chart and its subcharts, as Helm does it.
+// checkValues validates values against the schemas of the chart and its subcharts, as Helm does.
 func (c *Chart) checkValues(loaded *helmchart.Chart, all common.Values) error {
 	values, err := all.Table("Values")
 	if err != nil {
@@ -28,12 +28,12 @@ func (c *Chart) checkValues(loaded *helmchart.Chart, all common.Values) error {
 	if len(found) == 0 {
 		return nil
 	}
-	// Neither Helm nor the validator goes through maps in an order.
+	// Helm and the validator iterate over maps in random order.
 	slices.Sort(found)
 	return c.valuesProblem("%s", strings.Join(found, "; "))
 }
 
-// violations says them in a sentence each. An error means that a schema is none.
+// violations returns a sentence for each violation. An error means that the schema is invalid.
 func violations(chart *helmchart.Chart, values map[string]any, at string) (found []string, err error) {
 	if chart.Schema != nil {
 		if found, err = violationsOf(chart.Schema, values, at); err != nil {
@@ -66,8 +66,8 @@ func violationsOf(schema []byte, values map[string]any, at string) ([]string, er
 	return nil, err
 }
 
-// compile reads nothing but the schema itself: Helm's own check fetches what a schema refers to from wherever it is, files of the process and URLs
-// included, and quotes the answer. Which references lead out of a schema is the compiler's to decide, for only it knows what each $id names.
+// compile reads the schema only. Helm's own check would load referenced documents from files and URLs, and quote the response. The compiler decides
+// which references leave the schema, because it resolves each $id.
 func compile(schema []byte) (*jsonschema.Schema, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
@@ -86,14 +86,14 @@ func compile(schema []byte) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// noRemoteLoader is asked for every document that a schema refers to and that is neither a part of it nor a draft of the standard, which the compiler has.
+// noRemoteLoader is called for each referenced document that is neither a part of the schema nor a draft of the standard, which the compiler contains.
 type noRemoteLoader struct{}
 
 var _ jsonschema.URLLoader = noRemoteLoader{}
 
 var errRemoteSchema = errors.New("it is not a part of the schema")
 
-// Load implements jsonschema.URLLoader. Everything fits a urn, as Helm has it.
+// Load implements jsonschema.URLLoader. Every value is valid for a urn, as with Helm.
 func (noRemoteLoader) Load(url string) (any, error) {
 	if strings.HasPrefix(url, "urn:") {
 		return true, nil

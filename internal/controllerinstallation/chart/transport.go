@@ -13,7 +13,7 @@ const maxRedirects = 10
 
 var errPlainHTTP = errors.New("redirected to plain HTTP")
 
-// transportFor returns a transport that trusts what an artifact says. Nothing must be sent with it after release.
+// transportFor returns a transport that trusts the CA bundle of an artifact. It must not be used after release.
 func (p *Puller) transportFor(artifact Artifact) (transport *http.Transport, release func(), err error) {
 	if len(artifact.CABundle) == 0 {
 		return p.system, func() {}, nil
@@ -22,7 +22,7 @@ func (p *Puller) transportFor(artifact Artifact) (transport *http.Transport, rel
 	if !roots.AppendCertsFromPEM(artifact.CABundle) {
 		return nil, nil, pullProblem(artifact.Reference, "the CA bundle holds no certificate in PEM")
 	}
-	// Bundles come and go: a transport of each, and its connections, would have to be thrown away at some time. A pull is rare enough to shake hands.
+	// Bundles change, so a cached transport for each would have to be evicted. Pulls are rare enough for a new connection each.
 	transport = newTransport(roots)
 	return transport, transport.CloseIdleConnections, nil
 }

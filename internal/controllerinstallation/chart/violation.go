@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// violationMessages says in which places values don't fit a schema and why, in a sentence each. No sentence has a value in it: it may be a Secret's, and
-// statuses are there for all to read.
+// violationMessages returns a sentence for each violation of a schema, with its place and reason. No sentence contains a value, which may be secret,
+// since a status has many readers.
 func violationMessages(violated *jsonschema.ValidationError, at string) []string {
 	var messages []string
 	for _, top := range resolveReferences(violated.Causes) {
@@ -23,7 +23,7 @@ func violationMessages(violated *jsonschema.ValidationError, at string) []string
 	return messages
 }
 
-// violationMessage returns one sentence, or as many as there are reasons where they have nothing in common but the place.
+// violationMessage returns one sentence, or one for each reason if the reasons have only the place in common.
 func violationMessage(violated *jsonschema.ValidationError, at string) []string {
 	location := locationOf(violated, at)
 	apart := isGroup(violated)
@@ -47,7 +47,7 @@ func violationMessage(violated *jsonschema.ValidationError, at string) []string 
 	return []string{location + ": " + reasonOf(violated.ErrorKind) + " (" + strings.Join(details, "; ") + ")"}
 }
 
-// leaves are the violations below one that say why it failed.
+// leaves returns the violations below one that are the reason for it.
 func leaves(violated *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	var found []*jsonschema.ValidationError
 	for _, cause := range resolveReferences(violated.Causes) {
@@ -60,7 +60,7 @@ func leaves(violated *jsonschema.ValidationError) []*jsonschema.ValidationError 
 	return found
 }
 
-// resolveReferences looks through references, which say nothing themselves.
+// resolveReferences returns the violations behind references.
 func resolveReferences(causes []*jsonschema.ValidationError) []*jsonschema.ValidationError {
 	var found []*jsonschema.ValidationError
 	for _, cause := range causes {
@@ -85,7 +85,7 @@ func locationOf(violated *jsonschema.ValidationError, at string) string {
 	return strings.Join(append([]string{at}, violated.InstanceLocation...), ".")
 }
 
-// reasonOf has the validator's words for all that knows nothing of the value but its type.
+// reasonOf returns the validator's message, except where that message contains more of the value than its type.
 func reasonOf(reason jsonschema.ErrorKind) string {
 	switch reason := reason.(type) {
 	case *kind.Pattern:
@@ -111,7 +111,7 @@ func reasonOf(reason jsonschema.ErrorKind) string {
 	case *kind.MaxLength:
 		return fmt.Sprintf("must have at most %d characters", reason.Want)
 	case *kind.AdditionalProperties:
-		slices.Sort(reason.Properties) // the validator goes through them in no order
+		slices.Sort(reason.Properties) // their order is random
 	}
 	return oneLine(reason.LocalizedString(message.NewPrinter(language.English)))
 }

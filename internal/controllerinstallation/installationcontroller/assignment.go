@@ -20,38 +20,38 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 )
 
-// assignment is what an installation is to have.
+// assignment is the revision that an installation should have, and the reason if there is none.
 type assignment struct {
-	// relation is what the installation's deployment is to the operator. Unless it is ours, nothing else is said.
+	// relation is the relation of the installation's deployment to the operator. Unless it is Ours, no other field is set.
 	relation state.Relation
-	// config is what the deployment says, with defaults; nil when that cannot be understood.
+	// config is the deployment's configuration, with defaults; nil if it is invalid.
 	config *installationv1alpha1.ControllerDeploymentConfig
-	// revision is empty while nothing has been decided.
+	// revision is empty while none is assigned.
 	revision string
-	// isOnTrial is true while the revision is a candidate.
+	// isOnTrial reports whether the revision is a candidate.
 	isOnTrial bool
-	// wave is the installation's, empty where there are none.
+	// wave is the wave of the installation, empty without waves.
 	wave string
-	// problem is what is wrong with what the deployment says now. revision may be an earlier one that is good.
+	// problem is the problem of the deployment's present content. revision may be an earlier one that is good.
 	problem *problem.Problem
-	// waiting is what goes away by itself, and keeps the operator from knowing what the deployment asks for.
+	// waiting is a transient error that prevents the operator from reading the deployment's present content.
 	waiting error
-	// note is a sentence about a newer revision that the installation does not get; empty where there is nothing to tell.
+	// note is a sentence about a newer revision that the installation does not get; empty without one.
 	note string
 }
 
-// errUndecided is for an installation about whose deployment nothing is known yet. It is a matter of moments.
+// errUndecided is returned while the state of the installation's deployment is not known yet, usually for less than a second.
 var errUndecided = errors.New("nothing is known of the ControllerDeployment yet")
 
-// assigner says what installations are to have.
+// assigner returns the assignments of installations.
 type assigner interface {
-	// assign fails with what goes away by itself only.
+	// assign fails with transient errors only.
 	assign(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) (*assignment, error)
 	// loadRevision returns the content of an assigned revision.
 	loadRevision(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, revision string) (*loadedRevision, error)
 }
 
-// loadedRevision is a revision that is ready to be rendered.
+// loadedRevision is a revision with its loaded content.
 type loadedRevision struct {
 	content *revision.Content
 }
@@ -63,11 +63,11 @@ func newLoadedRevision(content *revision.Content) (*loadedRevision, error) {
 	return &loadedRevision{content: content}, nil
 }
 
-// maxLoadedRevisions bounds how many revisions stay in memory: enough for two revisions of each deployment that a landscape is likely to have.
+// maxLoadedRevisions is how many revisions are cached: enough for two revisions of each deployment of a usual landscape.
 const maxLoadedRevisions = 32
 
-// latestAssigner is the assigner of an operator in a seed: an installation is to have what its deployment says now. It cannot watch deployments there, only
-// get them, and gardener-controller-manager tells in the installation's reference when there is something new to get.
+// latestAssigner is the assigner of an operator in a seed: it assigns the deployment's present content. Such an operator cannot watch deployments,
+// only get them, and sees in the installation's reference, which gardener-controller-manager updates, that a deployment has changed.
 type latestAssigner struct {
 	garden client.Reader
 	charts registered.Charts
@@ -76,9 +76,9 @@ type latestAssigner struct {
 	cached map[string]*cachedDeployment // by the name of the deployment
 }
 
-// cachedDeployment is what a deployment of a certain version says.
+// cachedDeployment is the content of one version of a deployment.
 type cachedDeployment struct {
-	mutex      sync.Mutex // held while that is found out: a registry that does not answer holds up nobody else
+	mutex      sync.Mutex // held while the content is read; a registry that does not respond does not delay other deployments
 	version    string
 	assignment assignment
 	loaded     *loadedRevision
@@ -101,7 +101,7 @@ func (n *latestAssigner) loadRevision(ctx context.Context, installation *gardenc
 		return nil, err
 	}
 	if loaded == nil || result.revision != name {
-		return nil, errUndecided // it has changed in between
+		return nil, errUndecided // it has changed since the reference was written
 	}
 	return loaded, nil
 }
@@ -132,7 +132,7 @@ func (n *latestAssigner) entry(deployment string) *cachedDeployment {
 	return n.cached[deployment]
 }
 
-// refresh finds out what a deployment says, unless that is known already.
+// refresh reads the content of a deployment, unless that version is cached.
 func (n *latestAssigner) refresh(ctx context.Context, name string, entry *cachedDeployment) error {
 	deployment := &gardencorev1.ControllerDeployment{}
 	err := n.garden.Get(ctx, client.ObjectKey{Name: name}, deployment)
@@ -154,7 +154,7 @@ func (n *latestAssigner) refresh(ctx context.Context, name string, entry *cached
 	return nil
 }
 
-// evaluate keeps the release that was said before while what is said now cannot be one: what is in the seed is looked after meanwhile.
+// evaluate keeps the former revision while the present content is invalid, so that the installation is still reconciled.
 func (n *latestAssigner) evaluate(ctx context.Context, deployment *gardencorev1.ControllerDeployment, entry *cachedDeployment) {
 	config, err := registered.ConfigOf(deployment)
 	entry.assignment = assignment{relation: state.Ours, config: config, revision: entry.assignment.revision}
@@ -162,13 +162,13 @@ func (n *latestAssigner) evaluate(ctx context.Context, deployment *gardencorev1.
 	var name string
 	if err == nil {
 		loaded, name, err = n.loadRevisionOf(ctx, deployment, config)
-		config.Chart = nil // as large as all else, and in the release
+		config.Chart = nil // it is large, and in the revision as well
 	}
 	if err == nil {
 		entry.loaded, entry.assignment.revision = loaded, name
 		return
 	}
-	entry.version = "" // to be asked again: what is wrong may be mended elsewhere
+	entry.version = "" // to be read again: the cause may be corrected in another object
 	var isProblem bool
 	if entry.assignment.problem, isProblem = problem.In(err); !isProblem {
 		entry.assignment.waiting = err
@@ -190,8 +190,8 @@ func (n *latestAssigner) loadRevisionOf(
 	return loaded, name, err
 }
 
-// rolloutAssigner is the assigner of an operator that gates rollouts: an installation is to have what its annotation says, and what is known of its deployment
-// is what the reconciler of rollouts has put on the board.
+// rolloutAssigner is the assigner of an operator that gates rollouts: it reads the assigned revision from the installation's annotation, and the
+// state of the deployment from the store, where package rolloutcontroller publishes it.
 type rolloutAssigner struct {
 	state           *state.Store
 	revisions       revision.Store

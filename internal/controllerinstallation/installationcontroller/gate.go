@@ -11,8 +11,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 )
 
-// recordGateObservation adds what the pass has seen to what is known of its installation, and has the status keep that where it matters: with whatever else it says
-// anew, and while the revision is on trial, whenever the time has grown by a minute and a fifth. A restart loses no more than that.
+// recordGateObservation adds the check to the observed durations of the installation. The status gets them together with other changes; while the
+// revision is on trial, also whenever they have grown by a minute and a fifth, which is the most that a restart loses.
 func (r *reconciler) recordGateObservation(rec *reconciliation, err error) {
 	assignment := state.AssignmentKey(rec.installation.Annotations)
 	isKnown, health := rec.health(err)
@@ -23,14 +23,14 @@ func (r *reconciler) recordGateObservation(rec *reconciliation, err error) {
 	observed := r.State.Observe(rec.installation.Name, assignment, rec.startedAt, health, stored)
 	grown := observed.Total - stored.Total
 	isDue := rec.assignment.isOnTrial && grown >= max(time.Minute, stored.Total/5)
-	isSteady := stored.Healthy < rollout.SteadyAfter && observed.Healthy >= rollout.SteadyAfter // which the next rollout asks for, whoever is leader then
+	isSteady := stored.Healthy < rollout.SteadyAfter && observed.Healthy >= rollout.SteadyAfter // on which the next rollout depends, also after a change of the leader
 	isNew := isSteady || rec.statusBefore.Gate == nil || rec.statusBefore.Gate.Assignment != assignment || stored.Interruptions != observed.Interruptions
 	if isDue || isNew || !equality.Semantic.DeepEqual(rec.statusBefore, rec.status) {
 		rec.status.Gate = state.EncodeObserved(observed, assignment)
 	}
 }
 
-// health is what a pass tells of the installation and its assigned revision. It tells nothing when something else than the seed was in the way.
+// health returns the health of the installation with its assigned revision. It returns false if the check failed for a reason other than the seed.
 func (rec *reconciliation) health(err error) (isKnown bool, health rollout.Health) {
 	found, isProblem := problem.In(err)
 	isReported := err == nil || isProblem && problem.IsOfRevision(found.Reason)

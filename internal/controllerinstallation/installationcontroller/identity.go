@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// identity is the garden cluster's. It never changes, and is read once.
+// identity is the identity of the garden cluster. It never changes, and is read once.
 type identity struct {
 	garden client.Reader
 	mutex  sync.Mutex

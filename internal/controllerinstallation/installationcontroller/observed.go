@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
-// historyLimit is the admin's, and the default's while what the admin says cannot be understood.
+// historyLimit is the configured limit, or the default while the configuration is invalid.
 func historyLimit(of *assignment) *int32 {
 	config := of.config
 	if config == nil {
@@ -20,7 +20,7 @@ func historyLimit(of *assignment) *int32 {
 	return config.HistoryLimit
 }
 
-// recordApplied notes that the seed has a revision now.
+// recordApplied records that a revision was applied in the seed.
 func (rec *reconciliation) recordApplied(revision string, historyLimit int) {
 	status := rec.status
 	status.TargetRevision = ""
@@ -39,7 +39,7 @@ func (rec *reconciliation) recordApplied(revision string, historyLimit int) {
 	status.History = status.History[:min(len(status.History), historyLimit)]
 }
 
-// lastPhase is how the installation was with the revision that it had.
+// lastPhase is the phase of the installation with its former revision.
 func (rec *reconciliation) lastPhase() installationv1alpha1.Phase {
 	switch {
 	case rec.status.HealthySince != nil:
@@ -50,7 +50,7 @@ func (rec *reconciliation) lastPhase() installationv1alpha1.Phase {
 	return installationv1alpha1.PhaseProgressing
 }
 
-// recordHealth notes how the installation is.
+// recordHealth records the health of the installation.
 func (rec *reconciliation) recordHealth(o *workload.Observation) {
 	now := rec.now()
 	healthy := o.Exists && o.Revision == rec.status.Revision && o.Installed == nil && o.Healthy == nil && o.Progressing == nil
@@ -95,9 +95,8 @@ func careConditions(o *workload.Observation) []careCondition {
 	return []careCondition{installed, healthy, progressing}
 }
 
-// writeCareConditions writes the conditions that are gardenlet's where no gardenlet writes them: there is none, or what it wrote last contradicts a
-// ManagedResource that has not changed for a long time. That a condition has not changed for long says nothing: gardenlet does not touch one that is
-// right.
+// writeCareConditions writes gardenlet's conditions if no gardenlet does: there is none, or its last condition contradicts a ManagedResource that has
+// not changed for a long time. The age of a condition alone does not matter, since gardenlet does not update one that is right.
 func (rec *reconciliation) writeCareConditions(o *workload.Observation) {
 	if !o.Exists {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
-// Options say which installations the controller serves, and with what.
+// Options configure the controller.
 type Options struct {
 	// SeedName is the seed that the operator runs in. If it is empty, the operator serves the seeds that SeedSelector selects, and State has what is
 	// known of their deployments.
@@ -26,7 +26,7 @@ type Options struct {
 	SeedSelector labels.Selector
 	// SyncPeriod is how often each installation is checked. One that is changing is checked every two seconds, or as often as this if that is shorter.
 	SyncPeriod time.Duration
-	// Garden is what seeds are told of the garden, without its identity, which is read there.
+	// Garden has the properties of the garden that seeds need, except for its identity, which is read from the garden.
 	Garden workload.Garden
 	// Client reads from the garden's API server and writes there, Cache watches ControllerInstallations.
 	Client client.Client

@@ -41,7 +41,7 @@ type reconciler struct {
 
 var _ reconcile.Reconciler = (*reconciler)(nil)
 
-// shortRequeueInterval is soon enough for what is a matter of moments.
+// shortRequeueInterval is used while a condition is expected to change within a second.
 const shortRequeueInterval = 200 * time.Millisecond
 
 // Reconcile implements reconcile.Reconciler.
@@ -53,7 +53,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	// Those of self-hosted shoots are their gardenlet's.
+	// Installations of self-hosted shoots are served by their gardenlet.
 	if installation.Spec.SeedRef == nil || installation.Spec.ShootRef != nil || r.inSeed() && installation.Spec.SeedRef.Name != r.SeedName {
 		return reconcile.Result{}, nil
 	}
@@ -68,20 +68,20 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	result, err := r.reconcileInstallation(ctx, rec)
 	switch {
 	case errors.Is(err, errUndecided):
-		return reconcile.Result{RequeueAfter: changingPeriod}, nil // it is told when there is more to know
+		return reconcile.Result{RequeueAfter: changingPeriod}, nil // the store requeues it when there is news
 	case apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
 	return r.finish(ctx, rec, result, err)
 }
 
-// truncatedError is an error of which a log line has room for the text: what a seed answers may be long.
+// truncatedError is an error with a text of limited length, for logs: a response of a seed may be long.
 type truncatedError struct{ error }
 
 func (b *truncatedError) Error() string { return truncate.Text(b.error.Error(), truncate.MaxStatus) }
 func (b *truncatedError) Unwrap() error { return b.error }
 
-// finish writes what the pass has found out, and says when to look again.
+// finish writes the result of the reconciliation, and returns when the next one is due.
 func (r *reconciler) finish(ctx context.Context, rec *reconciliation, result reconcile.Result, err error) (reconcile.Result, error) {
 	if err != nil {
 		err = &truncatedError{err}
@@ -98,23 +98,23 @@ func (r *reconciler) finish(ctx context.Context, rec *reconciliation, result rec
 	if !saved {
 		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
-	r.recordObservation(rec, err) // now that everybody else may know, too
+	r.recordObservation(rec, err) // only after it has been written
 	r.reportChange(logf.FromContext(ctx), rec)
 	if _, mended := problem.In(err); mended {
-		// An event tells when it is mended; most of the time.
+		// Usually an event follows when the problem is corrected.
 		return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, nil
 	}
 	return result, err
 }
 
-// recordObservation records the result of the check, which requeues the deployment where a decision may depend on it. An error that is not of the seed
-// tells nothing about it.
+// recordObservation records the result of the check, which requeues the deployment if a decision may depend on it. Errors of other components than
+// the seed are not recorded.
 func (r *reconciler) recordObservation(rec *reconciliation, err error) {
 	found, isProblem := problem.In(err)
 	_, isUnreachable := errors.AsType[*seeds.Unreachable](err)
 	switch {
 	case isUnreachable, isProblem && !problem.IsOfRevision(found.Reason):
-		r.State.RecordUnreachable(rec.installation, rec.startedAt) // whatever the revision is like, that cannot be observed there
+		r.State.RecordUnreachable(rec.installation, rec.startedAt) // the health of the revision cannot be observed
 	case isProblem && rec.assignment.revision != "":
 		r.State.RecordSeen(rec.installation, rec.startedAt, &state.InstallFailure{
 			Assignment: state.AssignmentKey(rec.installation.Annotations), Message: found.Message,
@@ -126,13 +126,13 @@ func (r *reconciler) recordObservation(rec *reconciliation, err error) {
 	}
 }
 
-// forget drops what is known of an installation that is gone, or somebody else's.
+// forget drops the state of an installation that was deleted, or that another operator serves.
 func (r *reconciler) forget(installation string) {
 	r.State.ForgetInstallation(installation)
 	r.metrics.forgetInstallation(installation)
 }
 
-// reportChange makes changes visible that an admin may want to hear of.
+// reportChange reports changes of phase and revision by events and logs.
 func (r *reconciler) reportChange(log logr.Logger, rec *reconciliation) {
 	r.metrics.installation(rec.installation, rec.status)
 	before, err := installationv1alpha1.DecodeControllerInstallationStatus(rec.installation.Status.ProviderStatus)
@@ -155,7 +155,7 @@ func reasonOf(status *installationv1alpha1.ControllerInstallationStatus) string 
 	return status.LastError.Reason
 }
 
-// reconcileInstallation does for an installation what its deployment, its seed and its own state ask for.
+// reconcileInstallation installs, removes or hands over an installation, depending on its deployment, its seed and its own state.
 func (r *reconciler) reconcileInstallation(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	if err := r.readSeed(ctx, rec); err != nil {
 		return reconcile.Result{}, err
@@ -173,13 +173,13 @@ func (r *reconciler) reconcileInstallation(ctx context.Context, rec *reconciliat
 	case relation == state.OtherType && !isDeleted && (isManaged || hasOperatorMetadata(rec.installation)):
 		return reconcile.Result{}, r.handOver(ctx, rec.installation)
 	case !isManaged && (relation != state.Ours || isDeleted):
-		rec.assignment = &assignment{} // nothing of it is the operator's
+		rec.assignment = &assignment{} // the operator has created nothing for it
 		r.forget(rec.installation.Name)
 		return reconcile.Result{}, nil
 	case rec.seed == nil:
 		return reconcile.Result{}, r.handleMissingSeed(rec)
 	case isDeleted:
-		rec.assignment.relation = state.Ours // until it is gone, whatever has become of its deployment
+		rec.assignment.relation = state.Ours // until it is deleted, whatever the type of its deployment is now
 		return r.remove(ctx, rec)
 	case relation == state.NotFound:
 		return reconcile.Result{}, problem.New(problem.DeploymentNotFound, fmt.Sprintf(
@@ -188,7 +188,7 @@ func (r *reconciler) reconcileInstallation(ctx context.Context, rec *reconciliat
 	return r.install(ctx, rec)
 }
 
-// handleMissingSeed says what an installation without a seed needs.
+// handleMissingSeed reports an installation whose seed does not exist.
 func (r *reconciler) handleMissingSeed(rec *reconciliation) error {
 	seed := rec.installation.Spec.SeedRef.Name
 	r.Access.Forget(seed)
@@ -199,12 +199,12 @@ func (r *reconciler) handleMissingSeed(rec *reconciliation) error {
 		"there is no Seed %s: create it; or, when it is gone for ever, take the finalizer %s away to give up what is in it", seed, Finalizer))
 }
 
-// isResponsibleFor reports whether a seed is one of the operator's. One that is gone may be.
+// isResponsibleFor reports whether the operator serves a seed. A deleted seed may be one of its seeds.
 func (r *reconciler) isResponsibleFor(seed *gardencorev1beta1.Seed) bool {
 	return seed == nil || r.inSeed() || r.SeedSelector.Matches(labels.Set(seed.Labels))
 }
 
-// readSeed leaves the pass without a seed when there is none.
+// readSeed sets the seed of the reconciliation, unless it does not exist.
 func (r *reconciler) readSeed(ctx context.Context, rec *reconciliation) error {
 	name, seed := rec.installation.Spec.SeedRef.Name, &gardencorev1beta1.Seed{}
 	switch err := r.Client.Get(ctx, client.ObjectKey{Name: name}, seed); {
@@ -216,29 +216,29 @@ func (r *reconciler) readSeed(ctx context.Context, rec *reconciliation) error {
 	return nil
 }
 
-// readAssignment finds out what the installation is to have, and reports whether the operator has anything to remove should it go.
+// readAssignment reads the assignment of the installation, and reports whether the operator is responsible for its removal.
 func (r *reconciler) readAssignment(ctx context.Context, rec *reconciliation) (isManaged bool, err error) {
 	isManaged = controllerutil.ContainsFinalizer(rec.installation, Finalizer)
 	rec.assignment, err = r.assigner.assign(ctx, rec.installation)
 	if isManaged && rec.installation.DeletionTimestamp != nil && errors.Is(err, errUndecided) {
-		rec.assignment, err = &assignment{relation: state.Ours}, nil // to remove something, nothing more has to be known of it
+		rec.assignment, err = &assignment{relation: state.Ours}, nil // removal does not depend on the assignment
 	}
 	if err != nil {
 		return isManaged, err
 	}
-	// One that gardenlet served until its deployment became ours, and that could not be claimed yet, has nobody else who would remove it.
+	// An installation that gardenlet served before its deployment changed to the operator's type, and that is not claimed yet, would otherwise never be removed.
 	return isManaged || rec.assignment.relation == state.Ours && controllerutil.ContainsFinalizer(rec.installation, gardenletFinalizer), nil
 }
 
-// hasOperatorMetadata reports whether the operator has written at an installation that it has brought nowhere yet.
+// hasOperatorMetadata reports whether the operator has written metadata to an installation that it has not installed yet.
 func hasOperatorMetadata(installation *gardencorev1beta1.ControllerInstallation) bool {
 	_, isAssigned := installation.Annotations[installationv1alpha1.AnnotationRevision]
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
 	return isAssigned || err == nil && status.Operator != ""
 }
 
-// handOver leaves the installation to whoever serves the type that its deployment has now. What is in the seed stays: the new one finds it under the
-// same names.
+// handOver releases the installation to the operator that serves the present type of its deployment. The objects in the seed stay; the other operator
+// finds them under the same names.
 func (r *reconciler) handOver(ctx context.Context, installation *gardencorev1beta1.ControllerInstallation) error {
 	before := installation.DeepCopy()
 	installation.Status.ProviderStatus = nil
@@ -259,7 +259,7 @@ func (r *reconciler) handOver(ctx context.Context, installation *gardencorev1bet
 	return nil
 }
 
-// install brings the assigned revision into the seed and looks how it is. Until it could be rendered, nothing is written there.
+// install applies the assigned revision in the seed and checks its health. Nothing is written to the seed before rendering has succeeded.
 func (r *reconciler) install(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	rec.status.Wave, rec.status.TargetRevision = rec.assignment.wave, ""
 	if rec.assignment.revision == "" {
@@ -290,15 +290,15 @@ func (r *reconciler) install(ctx context.Context, rec *reconciliation) (reconcil
 	return reconcile.Result{RequeueAfter: wait.Jitter(r.requeueAfter(rec), 0.1)}, nil
 }
 
-// connectSeed gets the way into the seed.
+// connectSeed connects to the seed.
 func (r *reconciler) connectSeed(ctx context.Context, rec *reconciliation) (err error) {
 	if rec.cluster, err = r.Access.Connect(ctx, rec.seed); ctx.Err() != nil {
-		return err // the time was taken by something else: each request to a seed has less
+		return err // the deadline of the reconciliation has passed; requests to a seed have shorter timeouts
 	}
 	return asSeedError(err)
 }
 
-// apply renders the assigned revision, and then writes.
+// apply renders the assigned revision, and then applies its objects.
 func (r *reconciler) apply(ctx context.Context, rec *reconciliation) error {
 	rendered, err := r.render(ctx, rec)
 	if err != nil {
@@ -313,7 +313,7 @@ func (r *reconciler) apply(ctx context.Context, rec *reconciliation) error {
 	return nil
 }
 
-// waitForRevision says why there is no revision to install. What was installed earlier is not touched.
+// waitForRevision reports why there is no revision to install. An earlier revision stays installed.
 func (r *reconciler) waitForRevision(rec *reconciliation) (reconcile.Result, error) {
 	if rec.status.Revision == "" {
 		rec.status.Phase = installationv1alpha1.PhasePending
@@ -327,7 +327,7 @@ func (r *reconciler) waitForRevision(rec *reconciliation) (reconcile.Result, err
 	return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 }
 
-// requeueAfter is how long to wait until the next look.
+// requeueAfter returns the time until the next check.
 func (r *reconciler) requeueAfter(rec *reconciliation) time.Duration {
 	if rec.status.Phase == installationv1alpha1.PhaseHealthy || !rec.isChanging() {
 		return r.SyncPeriod
@@ -335,7 +335,7 @@ func (r *reconciler) requeueAfter(rec *reconciliation) time.Duration {
 	return min(changingPeriod, r.SyncPeriod)
 }
 
-// changingTimeout is how long something is likely to change that has not become healthy, or has become unhealthy.
+// changingTimeout is how long an installation that is not healthy yet, or not any more, is checked at short intervals.
 const changingTimeout = 10 * time.Minute
 
 func (rec *reconciliation) isChanging() bool {
@@ -346,7 +346,7 @@ func (rec *reconciliation) isChanging() bool {
 	return since == nil || rec.clock.Since(since.Time) < changingTimeout
 }
 
-// claim puts the operator's finalizer in place of gardenlet's, which gardenlet would never take away from an installation that is not of type helm.
+// claim replaces gardenlet's finalizer by the operator's. gardenlet never removes its finalizer from an installation that is not of type helm.
 func (r *reconciler) claim(ctx context.Context, rec *reconciliation) error {
 	installation := rec.installation.DeepCopy()
 	added := controllerutil.AddFinalizer(installation, Finalizer)
@@ -362,7 +362,7 @@ func (r *reconciler) claim(ctx context.Context, rec *reconciliation) error {
 	return nil
 }
 
-// rendered is what is to be brought into a seed.
+// rendered has the objects to apply in a seed.
 type rendered struct {
 	installation workload.Installation
 	garden       workload.Garden
@@ -370,7 +370,7 @@ type rendered struct {
 	objects      []*unstructured.Unstructured
 }
 
-// checkName keeps names out of which no namespace can be made.
+// checkName returns a problem if the installation's namespace would not have a valid name.
 func checkName(installation *gardencorev1beta1.ControllerInstallation) error {
 	namespace := workload.Namespace(installation.Name)
 	if len(validation.IsDNS1123Label(namespace)) == 0 {

@@ -22,7 +22,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// reconciliation is one look at one installation. What is to be said of it is collected here and written in one patch at the end.
+// reconciliation is one reconciliation of an installation. It collects changes of the status, which are written in one patch at the end.
 type reconciliation struct {
 	installation *gardencorev1beta1.ControllerInstallation
 	assignment   *assignment
@@ -30,8 +30,8 @@ type reconciliation struct {
 	cluster      *seeds.Cluster
 
 	status       *installationv1alpha1.ControllerInstallationStatus
-	statusBefore *installationv1alpha1.ControllerInstallationStatus // what the status said
-	conditions   []gardencorev1beta1.Condition                      // those to be written
+	statusBefore *installationv1alpha1.ControllerInstallationStatus // as it was read
+	conditions   []gardencorev1beta1.Condition                      // to be written
 	clock        clock.Clock
 	startedAt    time.Time
 }
@@ -39,7 +39,7 @@ type reconciliation struct {
 func newReconciliation(installation *gardencorev1beta1.ControllerInstallation, operator string, clock clock.Clock) *reconciliation {
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
 	if err != nil {
-		// Somebody else's, or broken: whatever it said, what matters is found out again.
+		// It was written by another controller, or is malformed. Its content is determined anew.
 		status = installationv1alpha1.NewControllerInstallationStatus()
 	}
 	before := status.DeepCopy()
@@ -51,13 +51,13 @@ func (rec *reconciliation) now() metav1.Time {
 	return metav1.NewTime(rec.clock.Now().UTC().Truncate(time.Second))
 }
 
-// setCondition is to be written with that content; times are kept where nothing changes. Whatever a message is composed of, it is cut here.
+// setCondition sets a condition to be written. Its times are kept if nothing changes, and its message is truncated.
 func (rec *reconciliation) setCondition(conditionType gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus, reason, message string) {
 	old := v1beta1helper.GetOrInitConditionWithClock(rec.clock, rec.installation.Status.Conditions, conditionType)
 	rec.conditions = append(rec.conditions, v1beta1helper.UpdatedConditionWithClock(rec.clock, old, status, reason, truncate.Text(message, truncate.MaxStatus)))
 }
 
-// setValid says that what was registered can be installed.
+// setValid reports that the registration can be installed.
 func (rec *reconciliation) setValid() {
 	message := fmt.Sprintf("Revision %s could be rendered.", rec.assignment.revision)
 	if rec.assignment.note != "" {
@@ -66,7 +66,7 @@ func (rec *reconciliation) setValid() {
 	rec.setCondition(gardencorev1beta1.ControllerInstallationValid, gardencorev1beta1.ConditionTrue, problem.RegistrationValid, message)
 }
 
-// setInvalid says what an admin has to mend.
+// setInvalid reports a problem that an admin has to correct.
 func (rec *reconciliation) setInvalid(found *problem.Problem) {
 	message := found.Message
 	if rec.status.Revision != "" {
@@ -76,8 +76,8 @@ func (rec *reconciliation) setInvalid(found *problem.Problem) {
 	rec.setError(found.Reason, found.Message)
 }
 
-// recordError notes an error. What is an admin's to mend makes the installation invalid; nothing else does: as long as it cannot be known whether it is
-// valid, a new one is Unknown, and all others stay what they are.
+// recordError reports an error. Only a problem that an admin has to correct makes the installation invalid. With any other error a new installation
+// is Unknown, and all others keep their condition.
 func (rec *reconciliation) recordError(err error) {
 	if found, ok := problem.In(err); ok {
 		rec.setInvalid(found)
@@ -90,11 +90,11 @@ func (rec *reconciliation) recordError(err error) {
 	}
 	rec.setError(reason, err.Error())
 	switch {
-	case rec.status.Phase == installationv1alpha1.PhaseDeleting: // what has begun to go does not come back
+	case rec.status.Phase == installationv1alpha1.PhaseDeleting: // deletion is final
 	case reason == problem.SeedUnreachable:
 		rec.status.Phase = installationv1alpha1.PhaseUnreachable
 	case rec.clock.Since(rec.status.LastError.Since.Time) > state.StaleAfter:
-		rec.status.Phase = installationv1alpha1.PhaseFailed // nobody knows any more whether it is what it was
+		rec.status.Phase = installationv1alpha1.PhaseFailed // its present state is unknown
 	}
 }
 
@@ -119,7 +119,7 @@ func (rec *reconciliation) setError(reason, message string) {
 	rec.status.LastError = &installationv1alpha1.LastError{Reason: reason, Message: message, Since: since}
 }
 
-// save writes what has been collected, if it says anything new. It reports false when somebody else has written meanwhile.
+// save writes the collected changes, if there are any. It returns false if the object was changed concurrently.
 func (rec *reconciliation) save(ctx context.Context, garden client.Client) (bool, error) {
 	raw, err := installationv1alpha1.Encode(rec.status)
 	if err != nil {

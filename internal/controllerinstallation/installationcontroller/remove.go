@@ -21,8 +21,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
-// remove takes the installation out of the seed: what gardener-resource-manager applied, the namespace, the ServiceAccount in the garden, and last the
-// finalizer. One that is still needed stays.
+// remove uninstalls the installation: it deletes the objects that gardener-resource-manager applied, the namespace, the ServiceAccount in the garden,
+// and at last the finalizer. An installation that is still needed is not removed.
 func (r *reconciler) remove(ctx context.Context, rec *reconciliation) (reconcile.Result, error) {
 	var err error
 	if err = r.connectSeed(ctx, rec); err != nil {
@@ -33,7 +33,7 @@ func (r *reconciler) remove(ctx context.Context, rec *reconciliation) (reconcile
 		if err != nil || held {
 			return reconcile.Result{RequeueAfter: wait.Jitter(r.SyncPeriod, 0.1)}, err
 		}
-		// That is written first: once something is gone, nobody may find that the rest is needed.
+		// The phase is written first: once an object is deleted, the removal must not stop because the installation is needed again.
 		rec.status.Phase, rec.status.LastError = installationv1alpha1.PhaseDeleting, nil
 		return reconcile.Result{RequeueAfter: shortRequeueInterval}, nil
 	}
@@ -60,8 +60,8 @@ func (r *reconciler) remove(ctx context.Context, rec *reconciliation) (reconcile
 	return reconcile.Result{}, nil
 }
 
-// isHeld reports whether something still needs the installation: gardenlet's condition says so, or a look at the seed, whichever sees more. The condition
-// may be behind.
+// isHeld reports whether the installation is still needed, according to gardenlet's condition or to the objects in the seed. The condition may be out
+// of date.
 func (r *reconciler) isHeld(ctx context.Context, rec *reconciliation) (bool, error) {
 	if config := rec.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
 		return false, nil
@@ -85,7 +85,7 @@ func (rec *reconciliation) recordHeld(message string) {
 	rec.status.Phase = installationv1alpha1.PhaseHeld
 }
 
-// neededIn returns of which kinds and types there are extension objects in the seed. A registration that is gone needs nothing.
+// neededIn returns the kinds and types of which extension objects exist in the seed. Nothing is needed if the registration is deleted.
 func (r *reconciler) neededIn(ctx context.Context, rec *reconciliation) ([]string, error) {
 	name := rec.installation.Spec.RegistrationRef.Name
 	registration := &gardencorev1beta1.ControllerRegistration{}
@@ -102,9 +102,9 @@ func (r *reconciler) neededIn(ctx context.Context, rec *reconciliation) ([]strin
 	return needed, nil
 }
 
-// removeServiceAccount removes what gardenlet has made in the garden for the pods of the installation, when it was asked to. gardenlet itself removes it
-// for its own installations only. Gardener does not let an operator in a seed do so (SeedAuthorizer): the account stays, without anybody who would ask
-// for tokens of it, and goes with the seed.
+// removeServiceAccount deletes the ServiceAccount that gardenlet has created in the garden for the pods of the installation. gardenlet deletes it
+// only for its own installations. An operator in a seed has no permission to do so (SeedAuthorizer): there the account remains unused until the seed
+// is deleted.
 func (r *reconciler) removeServiceAccount(ctx context.Context, rec *reconciliation) error {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 		Namespace: workload.GardenNamespace(rec.seed.Name),

@@ -25,7 +25,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
-// render makes of the assigned revision what goes into this seed. It reads in the seed, and writes nothing.
+// render renders the assigned revision for this seed. It reads from the seed, and writes nothing.
 func (r *reconciler) render(ctx context.Context, rec *reconciliation) (*rendered, error) {
 	if err := checkName(rec.installation); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (r *reconciler) render(ctx context.Context, rec *reconciliation) (*rendered
 	return result, r.complete(rec, result)
 }
 
-// renderObjects leaves time for the seed: on a busy machine nothing that is asked of it may fail because rendering took too long.
+// renderObjects renders with a timeout that leaves time for requests to the seed, which would fail otherwise when rendering is slow on a busy machine.
 func (r *reconciler) renderObjects(ctx context.Context, request *rendering.Request) ([]*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.renderTimeout())
 	defer cancel()
@@ -84,13 +84,13 @@ func (r *reconciler) checkRegistration(ctx context.Context, name string) error {
 	return nil
 }
 
-// request has the values that the admin gave, those of overlays that select the seed, and over all of them Gardener's own.
+// request returns the input for rendering: the values of the deployment, merged with those of overlays that select the seed, and with Gardener's own values.
 func (r *reconciler) request(ctx context.Context, loaded *loadedRevision, into *rendered) (*rendering.Request, error) {
 	values, err := decodeValues(loaded.content.Values)
 	if err != nil {
 		return nil, err
 	}
-	// A revision may have been kept since before overlays with Secrets had to name their seeds.
+	// A stored revision may be older than the rule that overlays with Secrets must name their seeds.
 	if err := fielderrors.Error(validation.ValidateOverlaySecrets(
 		loaded.content.ValuesOverlays, loaded.content.Resources, field.NewPath("valuesOverlays"),
 	)); err != nil {
@@ -144,7 +144,7 @@ func selects(overlay installationv1alpha1.ValuesOverlay, seed *gardencorev1beta1
 	return selector.Matches(labels.Set(seed.Labels)), nil
 }
 
-// complete does to the objects what gardenlet would do. Somebody must be there who fills in a token for the garden.
+// complete changes the objects as gardenlet would. Access to the garden requires a gardenlet, which writes the token.
 func (r *reconciler) complete(rec *reconciliation, into *rendered) error {
 	gardenAccess, err := workload.Complete(into.installation, into.garden, into.objects)
 	if err != nil {

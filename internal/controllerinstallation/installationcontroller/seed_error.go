@@ -8,13 +8,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 )
 
-// seedError is an error of what was asked of a seed. All other errors are the garden's, the machine's or the operator's: they tell nothing of the seed,
-// and so nothing against the revision that it has.
+// seedError is an error of a request to a seed. All other errors come from the garden, the machine or the operator, and do not count against the
+// revision in the seed.
 type seedError struct{ error }
 
 func (s *seedError) Unwrap() error { return s.error }
 
-// asSeedError marks an error of what was asked of a seed; nil stays nil.
+// asSeedError wraps an error of a request to a seed; nil stays nil.
 func asSeedError(err error) error {
 	if err == nil {
 		return nil
@@ -22,8 +22,7 @@ func asSeedError(err error) error {
 	return &seedError{err}
 }
 
-// isSeedError reports whether an error tells that a seed does not answer, or answers with errors. That there is no access to it, or none any more, is not
-// its fault.
+// isSeedError reports whether a seed does not respond, or responds with errors. Missing or rejected credentials are not an error of the seed.
 func isSeedError(err error) bool {
 	if unreachable, is := errors.AsType[*seeds.Unreachable](err); is {
 		return !unreachable.NoAccess

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// seedFraction is the part of all workers that may be busy with one seed: a seed that is slow, or in other hands, leaves the rest to the others.
+	// seedFraction limits the workers for one seed to a fraction of all workers, so that a slow or compromised seed does not block the others.
 	seedFraction = 4
-	// busyRequeueInterval is how long an installation waits at least whose seed has all workers that it may have.
+	// busyRequeueInterval is the minimum time until an installation is tried again whose seed has reached its limit of workers.
 	busyRequeueInterval = time.Second
 )
 
-// seedLimiter counts how many workers are busy with each seed.
+// seedLimiter counts the workers that are busy with each seed.
 type seedLimiter struct {
 	limit int
 
@@ -24,7 +24,7 @@ func newSeedLimiter(workers int) *seedLimiter {
 	return &seedLimiter{limit: max(workers/seedFraction, 1), busy: map[string]int{}}
 }
 
-// acquire reports whether another worker may turn to the seed. If so, release must be called when it has finished.
+// acquire reports whether another worker may reconcile an installation of the seed. If so, release must be called when it has finished.
 func (s *seedLimiter) acquire(seed string) (release func(), acquired bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

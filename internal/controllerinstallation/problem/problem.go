@@ -1,5 +1,4 @@
-// Package problem is what can be wrong with what an admin registered, in the words of the condition Valid. It must not know how anything of it
-// is found out.
+// Package problem defines the problems that a registration may have, as reported by the condition Valid. It must not know how they are detected.
 package problem
 
 import "errors"
@@ -9,7 +8,7 @@ import "errors"
 const (
 	// RegistrationValid is the only one with status True.
 	RegistrationValid = "RegistrationValid"
-	// RegistrationNotFound, SeedNotFound and DeploymentNotFound: what the installation refers to is not there.
+	// RegistrationNotFound, SeedNotFound and DeploymentNotFound: an object that the installation refers to does not exist.
 	RegistrationNotFound = "RegistrationNotFound"
 	SeedNotFound         = "SeedNotFound"
 	DeploymentNotFound   = "DeploymentNotFound"
@@ -17,31 +16,31 @@ const (
 	NameTooLong = "NameTooLong"
 	// ProviderConfigInvalid: the providerConfig cannot be decoded, or a field of it is wrong.
 	ProviderConfigInvalid = "ProviderConfigInvalid"
-	// ChartInformationInvalid: the archive is no chart.
+	// ChartInformationInvalid: the archive is not a valid chart.
 	ChartInformationInvalid = "ChartInformationInvalid"
-	// ChartTooLarge: a revision with this chart cannot be kept.
+	// ChartTooLarge: a revision with this chart cannot be stored.
 	ChartTooLarge = "ChartTooLarge"
 	// OCIChartCannotBePulled: the registry has no such chart, refuses the credentials, or is not trusted.
 	OCIChartCannotBePulled = "OCIChartCannotBePulled"
-	// RenderingHelmValuesFailed: values refer to resources that are not there.
+	// RenderingHelmValuesFailed: values refer to resources that do not exist.
 	RenderingHelmValuesFailed = "RenderingHelmValuesFailed"
-	// ValuesInvalid: the values don't fit the chart's schema.
+	// ValuesInvalid: the values violate the chart's schema.
 	ValuesInvalid = "ValuesInvalid"
-	// ChartCannotBeRendered: a template fails, or gives what is no object.
+	// ChartCannotBeRendered: a template fails, or its output is not a Kubernetes object.
 	ChartCannotBeRendered = "ChartCannotBeRendered"
-	// GardenAccessNeedsGardenlet: a kubeconfig for the garden is asked for, and no gardenlet is there who would fill it.
+	// GardenAccessNeedsGardenlet: a kubeconfig for the garden is requested, and there is no gardenlet that would write its token.
 	GardenAccessNeedsGardenlet = "GardenAccessNeedsGardenlet"
 
-	// SeedUnreachable and RegistryUnreachable are nobody's mistake, and have the status Unknown.
+	// SeedUnreachable and RegistryUnreachable are transient, and have the status Unknown.
 	SeedUnreachable     = "SeedUnreachable"
 	RegistryUnreachable = "RegistryUnreachable"
 )
 
-// Problem is an error that does not go away by itself: somebody has to change what was registered. Every other error is transient.
-type Problem struct { //nolint:errname // it is what the condition tells, and only on the way there an error
+// Problem is a permanent error: an admin has to change the registration. Every other error is transient.
+type Problem struct { //nolint:errname // it is the content of a condition, and an error only until it is reported
 	// Reason is one of the constants with status False.
 	Reason string `json:"reason"`
-	// Message names the field, says what is wrong with it, and what to do.
+	// Message names the field, its problem, and the remedy.
 	Message string `json:"message"`
 }
 
@@ -56,7 +55,7 @@ func (p *Problem) Error() string { return p.Message }
 // In returns the Problem in err's chain, if there is one.
 func In(err error) (*Problem, bool) { return errors.AsType[*Problem](err) }
 
-// Equal reports whether two Problems, of which either may be nil, say the same.
+// Equal reports whether two Problems, either of which may be nil, are equal.
 func Equal(a, b *Problem) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -64,7 +63,7 @@ func Equal(a, b *Problem) bool {
 	return *a == *b
 }
 
-// IsOfRevision reports whether a reason is about what a revision consists of, so that another revision may not have the problem.
+// IsOfRevision reports whether a reason concerns the content of a revision, so that another revision may not have the problem.
 func IsOfRevision(reason string) bool {
 	switch reason {
 	case ChartInformationInvalid, ValuesInvalid, ChartCannotBeRendered, RenderingHelmValuesFailed, GardenAccessNeedsGardenlet, ProviderConfigInvalid,

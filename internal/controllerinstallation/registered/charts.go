@@ -70,7 +70,7 @@ func (c Charts) pull(ctx context.Context, repository *installationv1alpha1.OCIRe
 	return nil
 }
 
-// secret returns a key of a Secret, or nothing where none is referred to.
+// secret returns a key of a Secret, or nothing without a reference.
 func (c Charts) secret(ctx context.Context, fieldName string, ref *corev1.LocalObjectReference, key string) ([]byte, error) {
 	if ref == nil {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package registered reads what a ControllerDeployment of the operator's type says, and fetches the chart that it refers to. It must not know how a
-// revision is kept, rolled out or installed.
+// Package registered decodes ControllerDeployments of the operator's type, and fetches the charts that they refer to. It must not know how a revision
+// is stored, rolled out or installed.
 package registered
 
 import (
@@ -24,7 +24,7 @@ func IsOurs(deployment *gardencorev1.ControllerDeployment) bool {
 	return deployment.Helm == nil && deployment.Annotations[gardencorev1.MigrationControllerDeploymentType] == installationv1alpha1.DeploymentType
 }
 
-// ConfigOf returns what a deployment says, with defaults. The error is a problem.Problem.
+// ConfigOf returns the configuration in a deployment, with defaults. The error is a problem.Problem.
 func ConfigOf(deployment *gardencorev1.ControllerDeployment) (*installationv1alpha1.ControllerDeploymentConfig, error) {
 	raw := &runtime.RawExtension{Raw: []byte(deployment.Annotations[gardencorev1.MigrationControllerDeploymentProviderConfig])}
 	config, err := installationv1alpha1.DecodeControllerDeploymentConfig(raw)
@@ -41,7 +41,7 @@ func ConfigOf(deployment *gardencorev1.ControllerDeployment) (*installationv1alp
 	return config, nil
 }
 
-// OriginOf returns a hash of all that a revision is made from. It does not change when a tag refers to another chart in the registry.
+// OriginOf returns a hash of everything in a deployment that a revision depends on. It does not change if a tag is moved to another chart in the registry.
 func OriginOf(deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig) (string, error) {
 	document, err := json.Marshal([]any{
 		config.Chart, config.OCIRepository, config.Values, config.ValuesOverlays, deployment.InjectGardenKubeconfig, deployment.Resources,

@@ -16,26 +16,26 @@ import (
 const (
 	nameLength = 10
 
-	// maxSize is how large an encoded content may be. etcd takes requests of 1.5 MiB (--max-request-bytes), and what is said about a revision besides
-	// needs room too.
+	// maxSize is the maximum size of an encoded content. etcd accepts requests of 1.5 MiB (--max-request-bytes), which include the other fields of
+	// the object.
 	maxSize = 3<<19 - 64<<10
 )
 
-// Name is the first ten hexadecimal digits of a SHA-256 over the content but Source and Origin: the same content is the same revision, whichever way
-// JSON is indented and maps are ordered.
+// Name is the first ten hexadecimal digits of a SHA-256 of the content without Source and Origin. It depends neither on the indentation of JSON nor
+// on the order of maps.
 func (c *Content) Name() (string, error) {
 	encoded, err := json.Marshal(c)
 	if err != nil {
 		return "", fmt.Errorf("encoding the content of a revision: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	decoder.UseNumber() // or large numbers that differ would become the same
+	decoder.UseNumber() // otherwise different large numbers could become equal
 	var document map[string]any
 	if err := decoder.Decode(&document); err != nil {
 		return "", fmt.Errorf("decoding the content of a revision: %w", err)
 	}
 	if document["values"] == nil {
-		delete(document, "values") // "values: null" gives no values either
+		delete(document, "values") // "values: null" means no values, too
 	}
 	canonical, err := json.Marshal(document)
 	if err != nil {
@@ -50,7 +50,7 @@ func isName(name string) bool {
 	return err == nil && len(name) == nameLength && hex.EncodeToString(digits) == name
 }
 
-// encode fails with a problem.Problem when the content is too large to be kept.
+// encode fails with a problem.Problem if the content is too large to be stored.
 func encode(c *Content) ([]byte, error) {
 	encoded, err := json.Marshal(c)
 	if err != nil {
@@ -68,7 +68,7 @@ func tooLarge(size int) *problem.Problem {
 		thousands(size), thousands(maxSize)))
 }
 
-// thousands makes a large number legible.
+// thousands formats a number with separators between groups of three digits.
 func thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for k := len(digits) - 3; k > 0; k -= 3 {

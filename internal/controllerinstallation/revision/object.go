@@ -34,11 +34,11 @@ const (
 	annotationOrigin  = installationv1alpha1.GroupName + "/origin"
 	annotationMessage = installationv1alpha1.GroupName + "/remark"
 
-	// maxReason keeps a reason from filling all the room that there is for annotations.
+	// maxReason limits a reason, since the total size of annotations is limited.
 	maxReason = 4 << 10
 )
 
-// storedRevision is a revision as the API server has it.
+// storedRevision is a revision with its API object.
 type storedRevision struct {
 	Info
 
@@ -51,7 +51,7 @@ func keyOf(deployment, name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: namespace, Name: deployment + "-" + name}
 }
 
-// read takes nothing for a revision that the store has not made.
+// read fails for an object that was not created by a Store.
 func read(deployment string, object *metav1.PartialObjectMetadata) (*storedRevision, error) {
 	info, err := infoOf(deployment, object)
 	if err != nil {
@@ -107,8 +107,8 @@ func (i Info) annotations() map[string]string {
 	return annotations
 }
 
-// mergePatch returns a merge patch that makes the object say what it is to say, and fails when somebody was faster. It is nil when the object says so
-// already. Without an owner that stays what it is.
+// mergePatch returns a merge patch with an optimistic lock that writes the revision to its object; nil if nothing changes. Without an owner, the
+// owner references are not changed.
 func (k *storedRevision) mergePatch(want Info, owner *metav1.OwnerReference) ([]byte, error) {
 	before, after := k.annotations(), want.annotations()
 	annotations := map[string]any{}

@@ -1,5 +1,5 @@
-// Package revision keeps what ControllerDeployments were, since they only say what they are: each revision with all that is needed to install it
-// again, and the verdict on it. It must not know who decides about revisions, nor where they are installed.
+// Package revision stores the history of ControllerDeployments: each revision with all that is needed to install it again, and the result of its
+// evaluation. It must not know how revisions are evaluated or where they are installed.
 package revision
 
 import (
@@ -12,13 +12,13 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// Content is what makes a revision.
+// Content is the content of a revision.
 type Content struct {
-	// Chart is the archive, wherever it came from.
+	// Chart is the archive, as "helm package" writes it.
 	Chart []byte `json:"chart"`
-	// Source is the OCI reference by digest that the chart came from; empty for a chart that was given inline. It is for people.
+	// Source is the OCI reference by digest from which the chart was pulled; empty for an inline chart. It is informational.
 	Source string `json:"-"`
-	// Origin tells what the deployment said, so that what has been made a revision already need not be pulled again. It is for whoever records.
+	// Origin is a hash of the deployment's content from which the revision was recorded. It shows the caller of Record that the chart need not be pulled again.
 	Origin string `json:"-"`
 	// Values, ValuesOverlays, InjectGardenKubeconfig and Resources are those of the deployment.
 	Values                 json.RawMessage                       `json:"values,omitempty"`
@@ -27,36 +27,36 @@ type Content struct {
 	Resources              []gardencorev1.NamedResourceReference `json:"resources,omitempty"`
 }
 
-// Result is what is known of a revision.
+// Result is the result of the evaluation of a revision.
 type Result string
 
 const (
-	// Candidate: nothing is known yet.
+	// Candidate: it has not been evaluated yet.
 	Candidate Result = "Candidate"
-	// Good: a rollout of it has ended well.
+	// Good: a rollout of it has succeeded.
 	Good Result = "Good"
-	// Bad: it has failed.
+	// Bad: a rollout of it has failed.
 	Bad Result = "Bad"
 )
 
 // Info is a revision without its content.
 type Info struct {
 	Name string
-	// Number grows with each revision of a deployment: the newest has the highest, also when it is an old one once more.
+	// Number grows with each recording of a revision: the newest has the highest, also if it is an old one that was recorded again.
 	Number int64
-	// Source and Origin are those of the content, as it was recorded last.
+	// Source and Origin are those of the last recording.
 	Source, Origin string
-	// Message is what people should know who rely on the verdict; empty where there is nothing. One that is recorded anew has none.
+	// Message is a caveat to the result; it is usually empty. Recording the revision anew removes it.
 	Message string
-	// Result, and why it is Bad, and since when it is what it is.
+	// Result is the result of the evaluation, with the reason if it is Bad, and the time of its last change.
 	Result Result
 	Reason string
 	Since  time.Time
 }
 
 // Store keeps revisions as ControllerRevisions (apps/v1) in the namespace garden of the garden, owned by their ControllerDeployment: the garbage
-// collector removes them with it. What is said about them are annotations, so that a list needs no content. An object that carries the label of a
-// deployment's revisions and was not made by a Store, or has been changed by somebody else, is an error that names it.
+// collector removes them with it. All but the content is in annotations, so that a list does not need the content. An object with the label of a
+// deployment's revisions that was not created by a Store, or was changed by another client, results in an error with its name.
 type Store struct {
 	// Client reads from the API server, never from a cache.
 	Client client.Client

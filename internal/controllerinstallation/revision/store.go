@@ -56,7 +56,7 @@ func (s Store) list(ctx context.Context, deployment string) ([]*storedRevision, 
 	return all, nil
 }
 
-// get fails with NotFound (apierrors) when there is no such revision.
+// get fails with NotFound (apierrors) if there is no such revision.
 func (s Store) get(ctx context.Context, deployment, name string) (*storedRevision, error) {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(kind())
@@ -69,7 +69,7 @@ func (s Store) get(ctx context.Context, deployment, name string) (*storedRevisio
 	return read(deployment, object)
 }
 
-// Content returns what a revision consists of. NotFound (apierrors) when it is gone.
+// Content returns the content of a revision. It fails with NotFound (apierrors) if there is no such revision.
 func (s Store) Content(ctx context.Context, deployment, name string) (*Content, error) {
 	object := &appsv1.ControllerRevision{}
 	if !isName(name) {
@@ -103,10 +103,10 @@ func unexpectedContent(object *appsv1.ControllerRevision, err error) error {
 		object.Namespace, object.Name, err)
 }
 
-// Record makes the content the newest revision of a deployment and returns it. It writes nothing when it is that already, from the same source and
-// origin. One that was recorded before gets a new number and keeps its verdict, but for Good, which becomes Candidate unless it is the last good one: what
-// was good long ago is tried again. A candidate is one since now. A content that is too large to be kept (the chart a little more than a MiB) is a
-// problem.Problem (ChartTooLarge).
+// Record makes the content the newest revision of a deployment and returns it. It writes nothing if the content is the newest already, with the same
+// source and origin. A revision that was recorded before gets a new number and keeps its result, except that Good becomes Candidate unless it is the
+// last good one: a revision that was good long ago is evaluated again. A content that is too large to be stored (with a chart of a little more than a
+// MiB) is a problem.Problem (ChartTooLarge).
 func (s Store) Record(ctx context.Context, deployment *gardencorev1.ControllerDeployment, content *Content) (*Info, error) {
 	name, err := content.Name()
 	if err != nil {
@@ -152,7 +152,7 @@ func (s Store) record(ctx context.Context, deployment *gardencorev1.ControllerDe
 	return &want, s.change(ctx, known, want, &owner)
 }
 
-// create fails with AlreadyExists (apierrors) when somebody else was faster.
+// create fails with AlreadyExists (apierrors) if the revision was created concurrently.
 func (s Store) create(ctx context.Context, deployment *gardencorev1.ControllerDeployment, info Info, data []byte) error {
 	err := s.Client.Create(ctx, newObject(deployment, info, data))
 	switch {
@@ -161,7 +161,7 @@ func (s Store) create(ctx context.Context, deployment *gardencorev1.ControllerDe
 	case !apierrors.IsAlreadyExists(err):
 		return err
 	}
-	// One that is unreadable, or on its way out, is no sign of somebody faster, and no list would ever tell of it.
+	// An object that cannot be decoded, or is being deleted, was not created concurrently, and List does not return it.
 	switch k, unreadable := s.get(ctx, deployment.Name, info.Name); {
 	case unreadable != nil && !apierrors.IsNotFound(unreadable):
 		return unreadable
@@ -172,7 +172,7 @@ func (s Store) create(ctx context.Context, deployment *gardencorev1.ControllerDe
 	}
 }
 
-// change fails with Conflict (apierrors) when the object has changed since it was read.
+// change fails with Conflict (apierrors) if the object has changed since it was read.
 func (s Store) change(ctx context.Context, k *storedRevision, want Info, owner *metav1.OwnerReference) error {
 	patch, err := k.mergePatch(want, owner)
 	if err != nil || patch == nil {
@@ -181,8 +181,8 @@ func (s Store) change(ctx context.Context, k *storedRevision, want Info, owner *
 	return s.Client.Patch(ctx, k.object, client.RawPatch(types.MergePatchType, patch))
 }
 
-// SetResult writes a verdict and its reason at a revision that is what it was when that was decided: it fails with Conflict (apierrors) when the revision has
-// been judged or recorded anew since. It writes nothing when the verdict is there already.
+// SetResult writes the result of an evaluation and its reason to a revision. It fails with Conflict (apierrors) if the revision was evaluated or
+// recorded anew since it was read. It writes nothing if the revision has that result already.
 func (s Store) SetResult(ctx context.Context, deployment string, decided Info, result Result, reason string) error {
 	if !result.isValid() {
 		return fmt.Errorf("there is no verdict %q", result)
@@ -205,7 +205,7 @@ func (s Store) SetResult(ctx context.Context, deployment string, decided Info, r
 	return nil
 }
 
-// SetMessage writes a remark at a revision, instead of what it says there.
+// SetMessage replaces the message of a revision.
 func (s Store) SetMessage(ctx context.Context, deployment, name, message string) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		k, err := s.get(ctx, deployment, name)
@@ -222,8 +222,7 @@ func (s Store) SetMessage(ctx context.Context, deployment, name, message string)
 	return nil
 }
 
-// Prune removes the oldest revisions of a deployment beyond limit, not counting the ones to keep, the newest, and the last good one, all of which
-// stay.
+// Prune removes the oldest revisions of a deployment beyond limit. It neither removes nor counts those to keep, the newest, and the last good one.
 func (s Store) Prune(ctx context.Context, deployment string, keep []string, limit int) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		all, err := s.list(ctx, deployment)
@@ -241,13 +240,13 @@ func (s Store) Prune(ctx context.Context, deployment string, keep []string, limi
 	})
 }
 
-// remove leaves alone what has been recorded or judged again since it was read.
+// remove keeps a revision that was recorded or evaluated again since it was read.
 func (s Store) remove(ctx context.Context, k *storedRevision) error {
 	as := metav1.Preconditions{UID: &k.object.UID, ResourceVersion: &k.object.ResourceVersion}
 	return client.IgnoreNotFound(s.Client.Delete(ctx, k.object, client.Preconditions(as)))
 }
 
-// lastGoodOf returns nil when there is none. The revisions are in the order of list.
+// lastGoodOf returns nil if there is none. The revisions have the order of list.
 func lastGoodOf(all []*storedRevision) *storedRevision {
 	for _, k := range all {
 		if k.Result == Good {
@@ -257,5 +256,5 @@ func lastGoodOf(all []*storedRevision) *storedRevision {
 	return nil
 }
 
-// now is as precise as it is kept.
+// now has the precision in which times are stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

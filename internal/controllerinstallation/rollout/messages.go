@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// failure says how installations have shown that the candidate is bad: the first one, and how many there are.
+// failure describes the failure of the first failed installation, and adds the number of others.
 func (p *plan) failure(w *wave, failed []*Installation) string {
 	sentence := fmt.Sprintf("wave %s: %s", w.name, p.failureOf(failed[0]))
 	if most := p.maxFailures(w); len(failed) > most && most > 0 {
@@ -36,7 +36,7 @@ func (p *plan) failureOf(i *Installation) string {
 	}
 }
 
-// notRequired says who of a wave has the candidate, is not healthy with it, and holds up nobody.
+// notRequired names the members of a wave that are not healthy with the candidate and that the wave does not wait for.
 func (p *plan) notRequired(w *wave) string {
 	failed := seedsOf(p.failed(w), func(*Installation) bool { return true })
 	unhealthy := seedsOf(w.members, func(i *Installation) bool {
@@ -45,7 +45,7 @@ func (p *plan) notRequired(w *wave) string {
 	return joinNonEmpty(", ", failed.withSuffix("failed and may"), unhealthy.withSuffix("not healthy, as before it"))
 }
 
-// count says how many installations have a revision and are healthy.
+// count describes how many installations have a revision and are healthy.
 func (p *plan) count(w *wave, revision string) string {
 	have, prefix, noun, verb := 0, "", "installations", "have"
 	for _, i := range w.members {
@@ -65,21 +65,21 @@ func (p *plan) count(w *wave, revision string) string {
 	return fmt.Sprintf("%s%d of %d %s %s revision %s", prefix, have, len(w.members), noun, verb, revision)
 }
 
-// problems says what is wrong where nothing is left to do.
+// problems describes the problems of installations that are up to date.
 func (p *plan) problems(w *wave) string {
 	failed := seedsOf(w.members, func(i *Installation) bool { return i.Failed != "" })
 	unhealthy := seedsOf(w.members, func(i *Installation) bool { return i.Failed == "" && !i.available() })
 	return joinNonEmpty(", ", failed.withSuffix("cannot have it"), unhealthy.withVerb("not healthy"))
 }
 
-// unknownSeeds says of whom nobody knows how they are.
+// unknownSeeds names the seeds whose installations have an unknown health.
 func unknownSeeds(installations []*Installation) string {
 	unseen := seedsOf(installations, (*Installation).isUnchecked)
 	lost := seedsOf(installations, func(i *Installation) bool { return i.Unreachable })
 	return joinNonEmpty(", ", lost.withSuffix("cannot be reached"), unseen.withSuffix("not looked at yet"))
 }
 
-// formatTime is a time of the day, with the day if that is another one.
+// formatTime returns the time of day, with the date if that is not today.
 func (p *plan) formatTime(moment time.Time) string {
 	layout, moment := "15:04:05 MST", moment.UTC()
 	if moment.Format(time.DateOnly) != p.Now.UTC().Format(time.DateOnly) {
@@ -88,18 +88,18 @@ func (p *plan) formatTime(moment time.Time) string {
 	return moment.Format(layout)
 }
 
-// joinNonEmpty leaves out what says nothing.
+// joinNonEmpty joins the texts that are not empty.
 func joinNonEmpty(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), separator)
 }
 
-// seeds are names for a sentence.
+// seeds is a list of names in a sentence.
 type seeds []string
 
-// maxNamedSeeds is how many seeds are named at least; if there is more than one other, the others are counted.
+// maxNamedSeeds is how many seeds a sentence names. If there is more than one other, the others are counted.
 const maxNamedSeeds = 3
 
-// seedsOf returns the seeds of the installations that it is true of.
+// seedsOf returns the seeds of the installations for which a condition holds.
 func seedsOf(installations []*Installation, matches func(*Installation) bool) seeds {
 	var found seeds
 	for _, i := range installations {
@@ -110,7 +110,7 @@ func seedsOf(installations []*Installation, matches func(*Installation) bool) se
 	return found
 }
 
-// withSuffix says something of them that is the same for one and for many; nothing of nobody.
+// withSuffix appends a text that is the same for one seed and for many; it returns nothing for an empty list.
 func (s seeds) withSuffix(what string) string {
 	if len(s) == 0 {
 		return ""
@@ -118,7 +118,7 @@ func (s seeds) withSuffix(what string) string {
 	return s.String() + " " + what
 }
 
-// withVerb says what they are.
+// withVerb appends a predicate in singular or plural.
 func (s seeds) withVerb(what string) string {
 	if len(s) == 1 {
 		return s.withSuffix("is " + what)
@@ -126,7 +126,7 @@ func (s seeds) withVerb(what string) string {
 	return s.withSuffix("are " + what)
 }
 
-// withPrefix says what is done with them.
+// withPrefix prepends a text; it returns nothing for an empty list.
 func (s seeds) withPrefix(what string) string {
 	if len(s) == 0 {
 		return ""

@@ -2,70 +2,70 @@ package rollout
 
 import "time"
 
-// Before is how an installation was at the moment at which it was assigned its revision. It is written down with the assignment, since nobody can tell
-// later. Without a value nothing is known, and the installation counts as one that was healthy.
+// Before is the health of an installation at the moment of its assignment. It is recorded with the assignment, since it cannot be found out later. If
+// it is empty, the installation counts as healthy.
 type Before string
 
 const (
-	// WasHealthy: healthy with what it had. Whatever goes wrong from then on speaks against the revision.
+	// WasHealthy: healthy with its former revision. Every problem after the assignment counts against the new one.
 	WasHealthy Before = "Healthy"
-	// WasUnsteady: healthy with what it had, but not for long again. That it becomes unhealthy with the revision, too, proves nothing against it; that it
-	// never becomes healthy, or is lost, does.
+	// WasUnsteady: healthy with its former revision, but only since a short time. Interruptions do not count against the new revision; never becoming
+	// healthy and becoming unreachable do.
 	WasUnsteady Before = "Unsteady"
-	// WasUnhealthy: not healthy with what it had, or nobody knows. That it does not become healthy with the revision either proves nothing against it; that
-	// it is lost does.
+	// WasUnhealthy: not healthy with its former revision, or unknown. Being unhealthy does not count against the new revision; becoming unreachable
+	// does.
 	WasUnhealthy Before = "Unhealthy"
-	// WasRefused: what it had could not be installed either. Nothing but its loss proves anything against the revision.
+	// WasRefused: its former revision could not be installed. Only becoming unreachable counts against the new revision.
 	WasRefused Before = "Refused"
-	// WasUnreachable: its seed was unreachable. It proves nothing before it was there again, and then what one does that was unhealthy.
+	// WasUnreachable: its seed was unreachable. Nothing counts against the new revision before the seed becomes reachable, and from then on the same as for WasUnhealthy.
 	WasUnreachable Before = "Away"
 	// WasNew: it had no revision.
 	WasNew Before = "New"
-	// WasLate: it had no revision, and got the candidate because its wave had it. The wave does not wait for it.
+	// WasLate: it had no revision, and got the candidate because its wave already had it. The wave does not wait for it.
 	WasLate Before = "Late"
 )
 
-// Inconclusive reports whether an installation that was like this proves nothing by not being healthy with its revision.
+// Inconclusive reports whether being unhealthy after the assignment does not count against the new revision.
 func (b Before) Inconclusive() bool {
 	return b == WasUnhealthy || b == WasRefused || b == WasUnreachable
 }
 
-// Health is what a look at an installation tells of it and the revision that it is assigned.
+// Health is the result of a check of an installation, with respect to its assigned revision.
 type Health int
 
 const (
-	// Progressing: it was not healthy with the revision yet, or does not have it yet.
+	// Progressing: the revision is not applied yet, or the installation has not been healthy with it yet.
 	Progressing Health = iota
 	// Healthy with the revision.
 	Healthy
-	// Unhealthy: not any more.
+	// Unhealthy: it was healthy with the revision, and is not any more.
 	Unhealthy
 	// Hidden: its seed is unreachable, or answers with errors.
 	Hidden
 )
 
-// SteadyAfter is how long an installation that became unhealthy must have been healthy again to count as healthy.
+// SteadyAfter is how long an installation must have been healthy again after an interruption to count as steady.
 const SteadyAfter = 30 * time.Minute
 
-// Observed is for how long an installation was seen to be how, since it was assigned its revision. It consists of intervals between looks, measured by
-// whoever looked: neither a clock that jumps nor time in which nobody looked makes a difference.
+// Observed has the durations for which an installation was observed in each state of health since its assignment. They are sums of intervals between
+// checks, measured with a monotonic clock, so neither changes of the system clock nor time without checks are part of them.
 type Observed struct {
-	// Total is all of it.
+	// Total is the sum of all intervals.
 	Total time.Duration
 	// Progressing is how long it took to become healthy.
 	Progressing time.Duration
-	// Healthy is how long it has been healthy without becoming unhealthy in between. Time in which it is hidden neither counts nor ends it.
+	// Healthy is how long it has been healthy without interruption. Time in which it is hidden neither counts nor interrupts.
 	Healthy time.Duration
-	// Unhealthy is how long it has not been healthy any more without a break, UnhealthyTotal how long in all, and Interruptions how often that began. The
-	// latter two begin anew when it has been healthy for SteadyAfter: a rollout may take weeks, in which every seed is unhealthy for a moment at times.
+	// Unhealthy is the length of the present interruption, UnhealthyTotal that of all interruptions, and Interruptions their number. The latter two
+	// are reset when it has been healthy for SteadyAfter: a rollout may take weeks, in which every seed is unhealthy for a moment at times.
 	Unhealthy, UnhealthyTotal time.Duration
 	Interruptions             int
-	// Hidden grows while nobody can see it, and shrinks at half the speed while somebody can: so a short absence does not begin the time anew, and
-	// seldom ones do not add up.
+	// Hidden grows while it is hidden, and shrinks at half that speed while it is visible, so that a moment of visibility does not reset it and rare
+	// failures do not add up.
 	Hidden time.Duration
 }
 
-// After is what has been observed after one more interval: how the installation was when it began, and is at its end.
+// After returns the durations after another interval, given the health at its beginning and at its end.
 func (o Observed) After(interval time.Duration, was, is Health) Observed {
 	o.Total += interval
 	switch was {

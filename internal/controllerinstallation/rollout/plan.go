@@ -8,7 +8,7 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// plan is a situation as it will be when the decision, as far as it is taken, has been carried out.
+// plan is an Input changed by the decision so far, with that decision.
 type plan struct {
 	Input
 	result   result
@@ -16,7 +16,7 @@ type plan struct {
 	decision Decision
 }
 
-// result is what is known of Newest.
+// result is the result of the evaluation of Newest.
 type result int
 
 const (
@@ -26,7 +26,7 @@ const (
 	bad
 )
 
-// newPlan leaves the situation itself as it is.
+// newPlan does not change its argument.
 func newPlan(s Input) *plan {
 	s.Installations = slices.Clone(s.Installations)
 	slices.SortFunc(s.Installations, func(a, b Installation) int { return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Name, b.Name)) })
@@ -56,7 +56,7 @@ func resultOf(s Input) result {
 	}
 }
 
-// evaluate finds out whether a candidate is good or bad by now.
+// evaluate decides whether the candidate has become good or bad.
 func (p *plan) evaluate() {
 	if p.result != candidate {
 		return
@@ -74,7 +74,7 @@ func (p *plan) evaluate() {
 	}
 }
 
-// assignNew gives LastGood to installations that have nothing; the candidate where their wave has it, or where nothing was ever good.
+// assignNew assigns LastGood to installations without a revision, or the candidate if their wave has it or no revision was ever good.
 func (p *plan) assignNew() {
 	for _, w := range p.waves {
 		revision, before := cmp.Or(p.LastGood, p.Newest), WasNew
@@ -89,7 +89,7 @@ func (p *plan) assignNew() {
 	}
 }
 
-// restartTrials has installations observed anew that were assigned the candidate before it is tried once more. Those that are away by now were so before this try.
+// restartTrials assigns a retried candidate anew to installations that have it, which resets what was observed. Those that are unreachable at that moment count as unreachable before the trial.
 func (p *plan) restartTrials() {
 	for _, i := range p.all() {
 		if p.result == candidate && i.Assigned == p.Newest && !p.isInTrial(i) {
@@ -110,14 +110,14 @@ func (p *plan) rollBackBad() {
 	}
 }
 
-// replaceSuperseded gives LastGood to installations that are not healthy with a superseded candidate: no rollout evaluates that any more. Where nothing is rolled
-// back, they wait for the candidate like all others of their wave: nobody knows yet that it is better.
+// replaceSuperseded assigns LastGood to installations that are not healthy with a superseded candidate, which is not evaluated any more. If rollback
+// is off, they wait for the newest candidate like all others of their wave, since that is not proven to be better.
 func (p *plan) replaceSuperseded() {
 	if p.result != candidate || !p.rollsBack() {
 		return
 	}
 	for _, i := range p.all() {
-		isPausedAsBefore := p.Rollout.Paused && p.isAsBefore(i) // it is none that has failed
+		isPausedAsBefore := p.Rollout.Paused && p.isAsBefore(i) // it has not failed
 		if p.isSuperseded(i) && p.isUnhealthy(i) && !isPausedAsBefore {
 			p.assign(i, p.LastGood, p.originalBefore(i))
 		}
@@ -132,7 +132,7 @@ func (p *plan) wasNeverGood(revision string) bool {
 	return revision != p.LastGood && !slices.Contains(p.Good, revision)
 }
 
-// isUnhealthy reports whether an installation is unhealthy with what it has, for longer than a moment, or never was healthy with it.
+// isUnhealthy reports whether an installation was never healthy with its revision, or has been unhealthy for longer than it may be.
 func (p *plan) isUnhealthy(i *Installation) bool {
 	switch {
 	case i.isUnchecked():
@@ -154,7 +154,7 @@ func (p *plan) rollsBack() bool {
 	return p.Rollout.Rollback != installationv1alpha1.RollbackNever && p.LastGood != ""
 }
 
-// advance brings installations to the target within what the waves at work allow.
+// advance assigns the target to as many installations as the active waves allow.
 func (p *plan) advance() {
 	if p.Rollout.Paused {
 		return
@@ -166,7 +166,7 @@ func (p *plan) advance() {
 	}
 }
 
-// target is the revision that everybody is to have in the end, as far as that is known; empty when everybody keeps what they have.
+// target returns the revision that all installations should have in the end; empty if all keep their revision.
 func (p *plan) target() string {
 	switch {
 	case p.result == candidate, p.result == good:
@@ -178,7 +178,7 @@ func (p *plan) target() string {
 	}
 }
 
-// activeWaves returns the waves in which installations may be brought to the target.
+// activeWaves returns the waves in which installations may be updated to the target.
 func (p *plan) activeWaves() []*wave {
 	switch w := p.firstIncomplete(); {
 	case p.target() == "" || p.result == candidate && (w == nil || p.isBlockedByOtherWave(w)):
@@ -190,8 +190,9 @@ func (p *plan) activeWaves() []*wave {
 	}
 }
 
-// isBlockedByOtherWave reports whether an installation of another wave is not healthy with the candidate at the moment, or is lost, or nobody has looked at it yet: nobody
-// else gets the candidate until that is over. So who comes back to an earlier wave is not given what a later one is just failing with.
+// isBlockedByOtherWave reports whether an installation of another wave is currently not healthy with the candidate, is lost, or has not been checked
+// yet: no other installation gets the candidate meanwhile. So an installation of an earlier wave that becomes reachable again does not get a
+// candidate with which a later wave is about to fail.
 func (p *plan) isBlockedByOtherWave(at *wave) bool {
 	return slices.ContainsFunc(p.waves, func(w *wave) bool {
 		return w != at && slices.ContainsFunc(w.members, func(i *Installation) bool {
@@ -200,7 +201,7 @@ func (p *plan) isBlockedByOtherWave(at *wave) bool {
 	})
 }
 
-// assign overrides nothing that was decided before.
+// assign does not override an earlier assignment of this decision.
 func (p *plan) assign(i *Installation, revision string, before Before) {
 	if _, decided := p.decision.Assign[i.Name]; decided || i.Assigned == revision {
 		return
@@ -210,7 +211,7 @@ func (p *plan) assign(i *Installation, revision string, before Before) {
 	i.Trial, i.Observed = p.NewestSince, Observed{}
 }
 
-// requeueAfter returns how long it is until the next moment from which on something else may be decided.
+// requeueAfter returns the time until the next deadline that may change the decision.
 func (p *plan) requeueAfter() time.Duration {
 	var next time.Time
 	for _, moment := range p.moments() {

@@ -9,7 +9,7 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// progress says where the rollout is once the decision has been carried out.
+// progress describes the rollout as it is after the decision has been carried out.
 func (p *plan) progress() Progress {
 	progress := p.state()
 	progress.Empty = p.emptyWaves()
@@ -17,7 +17,7 @@ func (p *plan) progress() Progress {
 	return progress
 }
 
-// emptyWaves names the waves that select nobody. To the last one belong those that are left over, so it may well be.
+// emptyWaves names the waves that select no installation. The last wave also takes those that no wave selects, so it may be empty.
 func (p *plan) emptyWaves() []string {
 	var names []string
 	for _, w := range p.waves[:len(p.waves)-1] {
@@ -28,7 +28,7 @@ func (p *plan) emptyWaves() []string {
 	return names
 }
 
-// dueAt is when the rollout should have taken its last step, or the next one. It is for people, and so of the clock on the wall.
+// dueAt returns when the rollout should have taken its last step, or should take the next one. It is for status and metrics, and is wall clock time.
 func (p *plan) dueAt(state State) time.Time {
 	if !slices.Contains([]State{Advancing, Soaking, Waiting, RollingBack}, state) {
 		return time.Time{}
@@ -82,7 +82,7 @@ func (p *plan) progressOf(w *wave, state State, message string) Progress {
 	return progress
 }
 
-// reportedWave returns the wave to tell about: the first one that something is still to be done for, and rather one that can be reached.
+// reportedWave returns the wave to report: the first one that is not complete, preferably one with reachable members.
 func (p *plan) reportedWave() *wave {
 	if p.result == candidate {
 		return p.firstIncomplete()
@@ -102,7 +102,7 @@ func (p *plan) reportedWave() *wave {
 	return unreachable
 }
 
-// advancingProgress tells about a wave that is being brought to Newest.
+// advancingProgress describes a wave that is being updated to Newest.
 func (p *plan) advancingProgress(w *wave) Progress {
 	count := p.count(w, p.Newest)
 	unknown := unknownSeeds(w.members)
@@ -132,7 +132,7 @@ func (p *plan) hasOutdated(w *wave) bool {
 	return slices.ContainsFunc(w.reachable(), func(i *Installation) bool { return i.Assigned != p.Newest })
 }
 
-// failedProgress tells about a Newest that has failed, or does not exist.
+// failedProgress describes a rollout whose Newest has failed or does not exist.
 func (p *plan) failedProgress(all *wave) Progress {
 	cause := "there is no revision to roll out"
 	if p.result == bad {
@@ -155,7 +155,7 @@ func (p *plan) failedProgress(all *wave) Progress {
 	}
 }
 
-// isRollingBack reports whether an installation is on its way back to LastGood, or is going to be when others are.
+// isRollingBack reports whether an installation is being rolled back to LastGood, or waits for that.
 func (p *plan) isRollingBack(i *Installation) bool {
 	if i.isUnknown() || i.Failed != "" || i.Applied == "" || i.Applied == p.LastGood {
 		return false

@@ -18,7 +18,7 @@ type wave struct {
 	members        []*Installation
 }
 
-// wavesOf distributes the installations in their order. A seed belongs to the first wave that selects it, and to the last one when none does.
+// wavesOf distributes the installations in their order. A seed belongs to the first wave that selects it, and to the last wave if none does.
 func wavesOf(rollout installationv1alpha1.Rollout, installations []Installation) []*wave {
 	waves := make([]*wave, 0, len(rollout.Waves))
 	for _, w := range rollout.Waves {
@@ -29,14 +29,14 @@ func wavesOf(rollout installationv1alpha1.Rollout, installations []Installation)
 		w.members = append(w.members, &installations[k])
 	}
 	for k, w := range waves {
-		w.maxUnavailable = scaled(rollout.Waves[k].MaxUnavailable, len(w.members), 1) // with none, nothing would ever change
+		w.maxUnavailable = scaled(rollout.Waves[k].MaxUnavailable, len(w.members), 1) // with zero, the rollout could never proceed
 	}
 	return waves
 }
 
 func indexOf(waves []installationv1alpha1.Wave, i *Installation) int {
 	for k, w := range waves {
-		// A selector that makes no sense selects nothing. Whoever validates it says so.
+		// An invalid selector selects nothing. Validation reports it.
 		if selector, err := metav1.LabelSelectorAsSelector(w.SeedSelector); err == nil && selector.Matches(i.SeedLabels) {
 			return k
 		}
@@ -44,7 +44,7 @@ func indexOf(waves []installationv1alpha1.Wave, i *Installation) int {
 	return len(waves) - 1
 }
 
-// scaled returns what a number or percentage is of the members, but at least something.
+// scaled returns a number, or a percentage of the members, but not less than a minimum.
 func scaled(value *intstr.IntOrString, members, least int) int {
 	number, err := intstr.GetScaledValueFromIntOrPercent(value, members, false)
 	if err != nil {
@@ -61,13 +61,12 @@ func (w *wave) reachable() []*Installation {
 	return w.filter(func(i *Installation) bool { return !i.Unreachable })
 }
 
-// requiredMembers are the members without which a wave does not pass.
+// requiredMembers returns the members that must be healthy before a wave passes.
 func (p *plan) requiredMembers(w *wave) []*Installation {
 	return w.filter(func(i *Installation) bool { return p.isRequired(w, i) })
 }
 
-// updated reports whether all members that are waited for have the candidate and are healthy, and it is known of all whether they are reachable. At least
-// one is reachable.
+// updated reports whether all required members have the candidate and are healthy, all members have been checked, and at least one is reachable.
 func (p *plan) updated(w *wave) bool {
 	for _, i := range p.requiredMembers(w) {
 		if i.isUnknown() || !i.isUpToDate(p.Newest) {
@@ -90,19 +89,19 @@ func (p *plan) isComplete(w *wave) bool {
 	return len(w.members) == 0 || p.updated(w) && len(p.unconfirmed(w)) == 0
 }
 
-// isProven reports whether any member is healthy with the candidate that is waited for, or has soaked although it is not any more.
+// isProven reports whether any member that is required, or has soaked, is healthy with the candidate.
 func (p *plan) isProven(w *wave) bool {
 	return slices.ContainsFunc(w.members, func(i *Installation) bool {
 		return !i.isUnknown() && i.isUpToDate(p.Newest) && (p.isRequired(w, i) || p.isSkipped(i) && i.Observed.Healthy >= w.soakTime)
 	})
 }
 
-// unconfirmed returns the members that are waited for and that nobody has seen at the end of the soak, or not for some time.
+// unconfirmed returns the required members that were not checked successfully at the end of the soak, or not recently.
 func (p *plan) unconfirmed(w *wave) []*Installation {
 	return slices.DeleteFunc(p.requiredMembers(w), func(i *Installation) bool { return !i.SeenAt.Before(p.soakEnds(w, i)) && !p.hidden(i) })
 }
 
-// soakedAt returns when a wave that is updated will have been healthy for long enough.
+// soakedAt returns when an updated wave will have been healthy for SoakTime.
 func (p *plan) soakedAt(w *wave) time.Time {
 	var end time.Time
 	for _, i := range p.requiredMembers(w) {
@@ -111,7 +110,7 @@ func (p *plan) soakedAt(w *wave) time.Time {
 	return end
 }
 
-// soakEnds returns when an installation will have been seen to be healthy for long enough.
+// soakEnds returns when an installation will have been observed to be healthy for SoakTime.
 func (p *plan) soakEnds(w *wave, i *Installation) time.Time {
 	end := i.SeenAt.Add(w.soakTime - min(i.Observed.Healthy, w.soakTime))
 	if !i.WatchedSince.IsZero() {
@@ -120,8 +119,8 @@ func (p *plan) soakEnds(w *wave, i *Installation) time.Time {
 	return end
 }
 
-// selectMembers returns the members of a wave that may be brought to the target now. Of a candidate, healthy ones come first: only they can tell what it is like.
-// Who is not well with a revision that was given up waits for nobody.
+// selectMembers returns the members of a wave that may be updated to the target now. For a candidate, healthy members come first, because only they
+// can prove that it is bad. Unhealthy members with a revision that was given up are not limited by MaxUnavailable.
 func (p *plan) selectMembers(w *wave, target string) []*Installation {
 	var unhealthy, outdated, healthy []*Installation
 	changing, isUpdated := 0, false
@@ -144,7 +143,7 @@ func (p *plan) selectMembers(w *wave, target string) []*Installation {
 	available := w.maxUnavailable - changing - len(unhealthy) - len(outdated)
 	if p.result == candidate && len(healthy) > 0 {
 		if changing+len(outdated) == 0 {
-			available = max(available, 1) // who was ill before never stops those who are well
+			available = max(available, 1) // members that were unhealthy before must not block healthy ones
 		}
 		if !isUpdated {
 			unhealthy = nil
@@ -153,7 +152,7 @@ func (p *plan) selectMembers(w *wave, target string) []*Installation {
 	return slices.Concat(unhealthy, outdated, healthy[:min(max(available, 0), len(healthy))])
 }
 
-// rank puts installations first that can prove something, and last those for which something is missing already.
+// rank orders installations: those that can prove a candidate bad come first, those whose present revision cannot be installed come last.
 func (p *plan) rank(i *Installation) int {
 	byBefore := []Before{WasHealthy, WasUnsteady, WasUnhealthy, WasRefused}
 	rank := slices.Index(byBefore, p.before(i))
@@ -163,9 +162,9 @@ func (p *plan) rank(i *Installation) int {
 	return rank
 }
 
-// isChanging reports whether an installation is unavailable for others to wait for until its hope ends, and not longer: one that gets the target, or is
-// lost while it does; and one of which nobody knows yet whether it gets well with what it has. Who was healthy before and is not with the target keeps
-// others from it.
+// isChanging reports whether an installation counts as unavailable because it is being updated: it is on its way to the target, or became unreachable
+// during that, or it may still become healthy with its present revision. It counts until its deadline. One that was healthy before and is not healthy
+// with the target counts without limit.
 func (p *plan) isChanging(w *wave, i *Installation, target string) bool {
 	switch {
 	case i.Assigned == "", i.works() && !i.Unreachable && (i.Failed == "" || i.Assigned != target):

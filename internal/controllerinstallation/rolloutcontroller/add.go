@@ -58,7 +58,7 @@ func deploymentOf(_ context.Context, installation *gardencorev1beta1.ControllerI
 	return []reconcile.Request{request(installation.Spec.DeploymentRef.Name)}
 }
 
-// ownDeployments requests all deployments of the operator: the seed may belong to another wave now.
+// ownDeployments requests all deployments of the operator, since the seed may belong to another wave after its labels changed.
 func (r *reconciler) ownDeployments(context.Context, *gardencorev1beta1.Seed) []reconcile.Request {
 	var requests []reconcile.Request
 	for _, name := range r.State.OwnDeployments() {

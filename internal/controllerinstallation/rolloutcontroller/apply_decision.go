@@ -24,7 +24,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// applyDecision carries a decision about the newest revision out. The verdict comes first: should the operator end in between, it decides the same again.
+// applyDecision carries out a decision about the newest revision. The result of the evaluation is written first: if the operator ends after that, it makes the same decision again.
 func (r *reconciler) applyDecision(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, d rollout.Decision, installations []target,
 ) error {
@@ -42,7 +42,7 @@ func (r *reconciler) applyDecision(
 	return r.assignAll(ctx, d, trial, installations)
 }
 
-// assignAll carries out what was decided in an attempt at the newest revision.
+// assignAll carries out the assignments of a decision, which belongs to a trial of the newest revision.
 func (r *reconciler) assignAll(ctx context.Context, d rollout.Decision, trial time.Time, installations []target) error {
 	byName := map[string]*gardencorev1beta1.ControllerInstallation{}
 	for _, one := range installations {
@@ -71,7 +71,7 @@ func (r *reconciler) recordResult(ctx context.Context, deployment *gardencorev1.
 	return nil
 }
 
-// assign writes at an installation which revision it is to have, and how it was at that moment.
+// assign writes the assigned revision and the present health into annotations of an installation.
 func (r *reconciler) assign(
 	ctx context.Context, installation *gardencorev1beta1.ControllerInstallation, name string, before rollout.Before, trial time.Time,
 ) error {
@@ -86,7 +86,7 @@ func (r *reconciler) assign(
 	patch := client.MergeFromWithOptions(installation, client.MergeFromWithOptimisticLock{})
 	switch err := r.Client.Patch(ctx, changed, patch); {
 	case apierrors.IsConflict(err):
-		return err // it has changed since; what was decided may not hold any more
+		return err // a conflict means that the decision may be out of date
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("assigning revision %s to ControllerInstallation %s: %w", name, installation.Name, err)
 	}
@@ -95,7 +95,7 @@ func (r *reconciler) assign(
 	return nil
 }
 
-// reportProblem says once what is wrong with what a deployment says.
+// reportProblem reports a problem of a deployment by an event, once.
 func (r *reconciler) reportProblem(ctx context.Context, deployment *gardencorev1.ControllerDeployment, found *problem.Problem) {
 	if before, known := r.State.Deployment(deployment.Name); known && problem.Equal(before.Problem, found) {
 		return
@@ -104,7 +104,7 @@ func (r *reconciler) reportProblem(ctx context.Context, deployment *gardencorev1
 	r.Events.Eventf(deployment, nil, corev1.EventTypeWarning, found.Reason, "ConfigValidated", "%s", truncate.Text(found.Message, truncate.MaxEvent))
 }
 
-// reportEmptyWaves says once which waves select nobody.
+// reportEmptyWaves reports waves that select no installation by an event, once.
 func (r *reconciler) reportEmptyWaves(deployment *gardencorev1.ControllerDeployment, current state.Deployment) {
 	if before, known := r.State.Deployment(deployment.Name); len(current.EmptyWaves) == 0 || known && slices.Equal(before.EmptyWaves, current.EmptyWaves) {
 		return
@@ -112,7 +112,7 @@ func (r *reconciler) reportEmptyWaves(deployment *gardencorev1.ControllerDeploym
 	r.Events.Eventf(deployment, nil, corev1.EventTypeWarning, "WaveEmpty", "Rollout", "%s", truncate.Text(emptyNote(current.EmptyWaves), truncate.MaxEvent))
 }
 
-// recordVanishedSeeds writes at a candidate which seeds leave it in the middle of failing, and tells it once.
+// recordVanishedSeeds records with a candidate which seeds are deleted while they are failing with it, and reports them by an event, once.
 func (r *reconciler) recordVanishedSeeds(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, newest *revision.Info, installations []target,
 ) error {

@@ -15,11 +15,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 )
 
-// Options say which deployments and installations the controller serves, and with what.
+// Options configure the controller.
 type Options struct {
 	// SeedSelector selects the seeds whose installations are served.
 	SeedSelector labels.Selector
-	// SyncPeriod is how often a deployment is read again that an admin may have repaired by a change of something it refers to.
+	// SyncPeriod is how often a deployment is read again if an admin may have repaired it by a change of an object that it refers to.
 	SyncPeriod time.Duration
 	// Client reads from the garden's API server and writes there. Cache has Seeds, ControllerInstallations, and ControllerDeployments without content.
 	Client client.Client
@@ -34,5 +34,5 @@ type Options struct {
 	Clock      clock.Clock
 }
 
-// shortRequeueInterval is for what somebody else is about to write.
+// shortRequeueInterval is used while another controller is about to write an object.
 const shortRequeueInterval = 200 * time.Millisecond

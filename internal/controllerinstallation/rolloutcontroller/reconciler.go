@@ -24,8 +24,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// reconciler reconciles ControllerDeployments. What the cache lacks is only ever the latest: each change is written with the version that was read, so
-// that a decision that comes too late changes nothing.
+// reconciler reconciles ControllerDeployments. The cache may be behind the API server. Every write carries the resource version that was read, so a
+// decision based on old data fails with a conflict.
 type reconciler struct {
 	Options
 	revisions revision.Store
@@ -56,7 +56,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return result, err
 }
 
-// deployment returns the ControllerDeployment and what it is to the operator. Only what is ours is read in full.
+// deployment returns the ControllerDeployment and its relation to the operator. Only a deployment of the operator's type is read in full.
 func (r *reconciler) deployment(ctx context.Context, name string) (*gardencorev1.ControllerDeployment, state.Relation, error) {
 	var deployment *gardencorev1.ControllerDeployment
 	for _, reader := range []client.Reader{r.Cache, r.Client} {
@@ -75,7 +75,7 @@ func (r *reconciler) deployment(ctx context.Context, name string) (*gardencorev1
 	return deployment, state.Ours, nil
 }
 
-// installationsOf returns the installations of a deployment that the operator serves, by name.
+// installationsOf returns the installations of a deployment on the seeds of this operator, by name.
 func (r *reconciler) installationsOf(ctx context.Context, deployment string) ([]target, error) {
 	all := &gardencorev1beta1.ControllerInstallationList{}
 	if err := r.Cache.List(ctx, all); err != nil {
@@ -100,8 +100,8 @@ func (r *reconciler) installationsOf(ctx context.Context, deployment string) ([]
 	return found, nil
 }
 
-// reconcileDeployment finds out what the deployment says, records it, decides, tells installations, and acts on the decision: first the verdict, then what follows from
-// it. Whatever keeps it from deciding, installations hear of it.
+// reconcileDeployment records the deployment's content as a revision, decides, publishes the state for installations, and carries the decision out:
+// first the result of the evaluation, then the assignments. If it cannot decide, it publishes the reason.
 func (r *reconciler) reconcileDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (reconcile.Result, error) {
 	current := state.Deployment{Relation: state.Ours}
 	if hasAssigned, err := r.prepare(ctx, deployment, installations); err != nil || hasAssigned {
@@ -135,7 +135,7 @@ func (r *reconciler) reconcileDeployment(ctx context.Context, deployment *garden
 	return reconcile.Result{RequeueAfter: r.requeueAfter(current, decision)}, nil
 }
 
-// handleUndecided tells installations what keeps the operator from deciding, if anything does.
+// handleUndecided publishes the error that prevents a decision, if there is one.
 func (r *reconciler) handleUndecided(
 	deployment *gardencorev1.ControllerDeployment, current state.Deployment, err error, installations []target,
 ) (reconcile.Result, error) {
@@ -147,15 +147,15 @@ func (r *reconciler) handleUndecided(
 	return reconcile.Result{}, err
 }
 
-// prepare does what waits for no registry, however long that takes: it tries a revision once more, gives new installations what was good last, and takes
-// bad revisions back. It reports whether it has assigned anything.
+// prepare carries out what must not wait for a slow registry: it retries a revision, assigns the last good revision to new installations, and rolls
+// back bad revisions. It reports whether it has assigned anything.
 func (r *reconciler) prepare(ctx context.Context, deployment *gardencorev1.ControllerDeployment, installations []target) (hasAssigned bool, err error) {
 	if err := r.retry(ctx, deployment); err != nil {
 		return false, err
 	}
 	config, err := registered.ConfigOf(deployment)
 	if err != nil {
-		return false, nil //nolint:nilerr // there is nothing to pull; what is wrong is told when it is read again
+		return false, nil //nolint:nilerr // there is nothing to pull; the error is reported by evaluateDeployment
 	}
 	known, err := r.revisions.List(ctx, deployment.Name)
 	if err != nil {
@@ -172,7 +172,7 @@ func (r *reconciler) prepare(ctx context.Context, deployment *gardencorev1.Contr
 	return len(decision.Assign) > 0, r.assignAll(ctx, decision, time.Time{}, installations)
 }
 
-// requeueAfter is when something may be different without an event: by the clock, or because an admin has mended what the deployment refers to.
+// requeueAfter returns when the decision may change without an event: by a deadline, or because an admin has corrected something that the deployment refers to.
 func (r *reconciler) requeueAfter(current state.Deployment, d rollout.Decision) time.Duration {
 	if current.Problem == nil {
 		return d.RequeueAfter
@@ -183,8 +183,8 @@ func (r *reconciler) requeueAfter(current state.Deployment, d rollout.Decision) 
 	return min(d.RequeueAfter, r.SyncPeriod)
 }
 
-// evaluateDeployment makes of what a deployment says a revision, if it can be one. A mistake of the admin's, and what goes away by itself, are noted; neither keeps
-// anybody from what was decided earlier.
+// evaluateDeployment records the content of a deployment as a revision if it is valid. Invalid content and transient errors are returned in the
+// state; neither affects earlier decisions.
 func (r *reconciler) evaluateDeployment(ctx context.Context, deployment *gardencorev1.ControllerDeployment, current *state.Deployment) *revision.Info {
 	var newest *revision.Info
 	var err error
@@ -201,7 +201,7 @@ func (r *reconciler) evaluateDeployment(ctx context.Context, deployment *gardenc
 	return newest
 }
 
-// newestRevision returns the revision that the deployment asks for. What it says is turned into one once: a tag that is moved later changes nothing.
+// newestRevision returns the revision of the deployment's present content. The chart is pulled once for each content, so moving a tag later has no effect.
 func (r *reconciler) newestRevision(
 	ctx context.Context, deployment *gardencorev1.ControllerDeployment, config *installationv1alpha1.ControllerDeploymentConfig,
 ) (*revision.Info, error) {
@@ -224,7 +224,7 @@ func (r *reconciler) newestRevision(
 	return r.revisions.Record(ctx, deployment, content)
 }
 
-// retry does what the annotation asks for, and then removes it.
+// retry carries out the retry that the annotation requests, and then removes the annotation.
 func (r *reconciler) retry(ctx context.Context, deployment *gardencorev1.ControllerDeployment) error {
 	name, found := deployment.Annotations[installationv1alpha1.AnnotationRetry]
 	if !found {
@@ -245,14 +245,14 @@ func (r *reconciler) retry(ctx context.Context, deployment *gardencorev1.Control
 	}
 	before := deployment.DeepCopy()
 	delete(deployment.Annotations, installationv1alpha1.AnnotationRetry)
-	// What the patch carries is this one annotation, not what type and providerConfig are kept in.
+	// The patch contains this annotation only, not those that store type and providerConfig.
 	if err := r.Client.Patch(ctx, deployment, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing annotation %s: %w", installationv1alpha1.AnnotationRetry, err)
 	}
 	return nil
 }
 
-// publishState stores what installations depend on, which requeues them where it is new.
+// publishState publishes the state on which installations depend. The store requeues them if it has changed.
 func (r *reconciler) publishState(deployment string, current state.Deployment, installations []target) {
 	names := make([]string, 0, len(installations))
 	for _, one := range installations {
@@ -261,7 +261,7 @@ func (r *reconciler) publishState(deployment string, current state.Deployment, i
 	r.State.PublishDeployment(deployment, current, names)
 }
 
-// prune removes revisions that nobody has any more.
+// prune removes revisions that are not in use any more.
 func (r *reconciler) prune(
 	ctx context.Context, deployment string, config *installationv1alpha1.ControllerDeploymentConfig, installations []target,
 ) error {

@@ -27,7 +27,7 @@ type target struct {
 func newTarget(installation *gardencorev1beta1.ControllerInstallation, seed *gardencorev1beta1.Seed, store *state.Store) target {
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)
 	if err != nil {
-		status = installationv1alpha1.NewControllerInstallationStatus() // the reconciler of installations writes it anew
+		status = installationv1alpha1.NewControllerInstallationStatus() // the controller of installations rewrites it
 	}
 	s := target{installation: installation, seed: seed, status: status}
 	s.observation = store.Observation(installation.Name)
@@ -38,8 +38,8 @@ func (s target) compare(other target) int {
 	return cmp.Compare(s.installation.Name, other.installation.Name)
 }
 
-// rolloutInput puts together what a decision depends on. config is nil when what the deployment says cannot be understood, newest is nil when it asks for
-// no revision. known are all revisions, the newest first.
+// rolloutInput collects the input of a decision. config is nil if the deployment's configuration is invalid, newest is nil if its content is not a
+// valid revision. known has all revisions, the newest first.
 func rolloutInput(
 	now time.Time, config *installationv1alpha1.ControllerDeploymentConfig, newest *revision.Info, known []revision.Info, installations []target,
 ) rollout.Input {
@@ -65,14 +65,14 @@ func rolloutInput(
 		}
 		installation := one.rolloutInstallation()
 		if !stored[installation.Assigned] {
-			installation.Assigned = "" // somebody has removed the revision: it gets one that there is
+			installation.Assigned = "" // the revision was deleted, so the installation gets another one
 		}
 		s.Installations = append(s.Installations, installation)
 	}
 	return s
 }
 
-// rolloutOf is the admin's wish. While nobody can understand it, nothing is changed but that new installations are served.
+// rolloutOf returns the configuration of the rollout. If it is invalid, the rollout is paused and nothing is rolled back; only new installations are served.
 func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installationv1alpha1.Rollout {
 	if config != nil {
 		return *config.Rollout
@@ -83,13 +83,13 @@ func rolloutOf(config *installationv1alpha1.ControllerDeploymentConfig) installa
 	return *config.Rollout
 }
 
-// rolloutInstallation is what matters of an installation for a rollout.
+// rolloutInstallation returns the state of an installation on which a rollout depends.
 func (s target) rolloutInstallation() rollout.Installation {
 	annotations, assignment := s.installation.Annotations, state.AssignmentKey(s.installation.Annotations)
 	assigned := annotations[installationv1alpha1.AnnotationRevision]
 	assignedAt, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionSince])
 	if err != nil {
-		assignedAt = s.installation.CreationTimestamp.Time // somebody else wrote it; whenever that was, it was after this
+		assignedAt = s.installation.CreationTimestamp.Time // the operator did not write it; this is the earliest possible time
 	}
 	trial, err := time.Parse(time.RFC3339, annotations[installationv1alpha1.AnnotationRevisionTrial])
 	if err != nil {
@@ -108,7 +108,7 @@ func (s target) rolloutInstallation() rollout.Installation {
 	}
 }
 
-// failureMessage says why what is assigned cannot be installed.
+// failureMessage says why the assigned revision cannot be installed.
 func (s target) failureMessage(assignment string) string {
 	if s.observation.Failure == nil || s.observation.Failure.Assignment != assignment {
 		return ""
@@ -116,7 +116,7 @@ func (s target) failureMessage(assignment string) string {
 	return s.observation.Failure.Message
 }
 
-// noteOf is what installations say of a newest revision that they don't get, and of waves in which nothing is proven.
+// noteOf returns the message for installations that do not get the newest revision, and for empty waves.
 func noteOf(s rollout.Input, d rollout.Decision, newest *revision.Info) string {
 	var sentences []string
 	if s.NewestBad || d.Bad {
@@ -131,8 +131,8 @@ func noteOf(s rollout.Input, d rollout.Decision, newest *revision.Info) string {
 	return strings.Join(sentences, " ")
 }
 
-// vanishedSeeds are the seeds whose installations are being deleted although they were not healthy with a candidate that they had got when they were: what
-// they were about to prove is not known any more.
+// vanishedSeeds returns the seeds whose installations are being deleted while they are not healthy with a candidate, although they were healthy when
+// they got it. The evaluation of the candidate lacks their result.
 func vanishedSeeds(newest *revision.Info, installations []target) []string {
 	var seeds []string
 	for _, one := range installations {
@@ -148,7 +148,7 @@ func vanishedSeeds(newest *revision.Info, installations []target) []string {
 	return seeds
 }
 
-// vanishedSeedsMessage adds what is to be said of vanishing seeds to what is said of a revision; empty when that is said already.
+// vanishedSeedsMessage appends a sentence about vanished seeds to the message of a revision. It is empty if the message has that sentence already.
 func vanishedSeedsMessage(message string, seeds []string) string {
 	var added []string
 	for _, seed := range seeds {

@@ -13,8 +13,8 @@ const (
 	maxBackoff     = time.Minute
 )
 
-// breaker keeps everybody from waiting for a seed that did not answer a moment ago. It opens with a failure, for a pause that doubles with each
-// further one. When the pause is over, one may try, and the others go on failing until that one has an answer. Any answer closes it.
+// breaker is a circuit breaker: it fails requests at once while a seed does not respond. It opens with a failure, for a pause that doubles with each
+// further failure. After the pause one request is let through, and the others fail until that one has a response. Any response closes the breaker.
 type breaker struct {
 	seed    string
 	clock   clock.PassiveClock
@@ -25,19 +25,19 @@ type breaker struct {
 	backoff time.Duration
 	until   time.Time
 	probing bool
-	// answers and trips are counted so that a request can tell what has become clear since it was sent.
+	// answers and trips are counted so that a request can tell what has happened since it was sent.
 	answers, trips uint64
 	retired        bool
 }
 
-// openFailure returns the failure that keeps the breaker open, or nil when it is closed.
+// openFailure returns the failure that keeps the breaker open, or nil if it is closed.
 func (b *breaker) openFailure() *Unreachable {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failure
 }
 
-// blocked returns that failure too, but nil when it is time to try again.
+// blocked returns that failure, but nil when the pause is over.
 func (b *breaker) blocked() *Unreachable {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,14 +51,14 @@ func (b *breaker) blockedLocked() *Unreachable {
 	return nil
 }
 
-// trip opens the breaker for a reason that no request has found.
+// trip opens the breaker for a reason that is not the failure of a request.
 func (b *breaker) trip(reason error) *Unreachable {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tripLocked(reason)
 }
 
-// deny opens the breaker since there is no access to the seed.
+// deny opens the breaker because there are no credentials for the seed.
 func (b *breaker) deny(reason error) *Unreachable {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,7 @@ func (b *breaker) tripLocked(reason error) *Unreachable {
 	b.trips++
 	b.failure = &Unreachable{Seed: b.seed, Err: reason}
 	b.backoff = min(max(2*b.backoff, initialBackoff), maxBackoff)
-	b.until = b.clock.Now().Add(b.backoff - rand.N(b.backoff/5)) //nolint:gosec // jitter keeps no secret
+	b.until = b.clock.Now().Add(b.backoff - rand.N(b.backoff/5)) //nolint:gosec // jitter is not security relevant
 	b.setReachable(false)
 	return b.failure
 }
@@ -82,7 +82,7 @@ func (b *breaker) setReachable(reachable bool) {
 	}
 }
 
-// retire takes the seed out of the metrics for good, whatever requests that are still under way find out.
+// retire removes the seed from the metrics. Results of pending requests do not add it again.
 func (b *breaker) retire() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +90,8 @@ func (b *breaker) retire() {
 	b.metrics.forget(b.seed)
 }
 
-// acquire asks for leave to send a request. It is given back by exactly one of answered, silent, excessive and abandoned; after answered, silent may
-// follow.
+// acquire returns a permit to send a request. It is released by exactly one of answered, unanswered, tooLarge and abandoned; unanswered may follow
+// answered.
 func (b *breaker) acquire() (*permit, *Unreachable) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,14 +103,14 @@ func (b *breaker) acquire() (*permit, *Unreachable) {
 	return p, nil
 }
 
-// permit is the leave to send one request.
+// permit is the permission to send one request.
 type permit struct {
 	breaker        *breaker
 	probe          bool
 	answers, trips uint64
 }
 
-// answered says that the seed is there.
+// answered records a response of the seed.
 func (p *permit) answered() {
 	b := p.breaker
 	b.mu.Lock()
@@ -121,7 +121,7 @@ func (p *permit) answered() {
 	b.setReachable(true)
 }
 
-// unanswered says that nobody answered. That opens the breaker, unless others have got answers since the request was sent, or have found the same.
+// unanswered records that there was no response. That opens the breaker, unless other requests have had a response, or have opened it, since this one was sent.
 func (p *permit) unanswered(reason error) *Unreachable {
 	b := p.breaker
 	b.mu.Lock()
@@ -133,8 +133,8 @@ func (p *permit) unanswered(reason error) *Unreachable {
 	return b.tripLocked(reason)
 }
 
-// tooLarge says that the answer was more than anybody can take. That opens the breaker whatever others have got: an API server that is what it should
-// be does not do that.
+// tooLarge records a response that exceeds the limits. That opens the breaker regardless of other requests, since no genuine API server sends such a
+// response.
 func (p *permit) tooLarge(reason error) *Unreachable {
 	b := p.breaker
 	b.mu.Lock()
@@ -143,7 +143,7 @@ func (p *permit) tooLarge(reason error) *Unreachable {
 	return b.tripLocked(reason)
 }
 
-// abandoned says that nothing has become known.
+// abandoned records that the request had no result.
 func (p *permit) abandoned() {
 	p.breaker.mu.Lock()
 	defer p.breaker.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// reworded is an error in other words.
+// reworded is an error with another text.
 type reworded struct {
 	words string
 	error
@@ -22,10 +22,10 @@ type reworded struct {
 func (w *reworded) Error() string { return w.words }
 func (w *reworded) Unwrap() error { return w.error }
 
-// stableError puts an error of a connection into words that stay the same while the reason does: they end in conditions, and a condition that changes
-// is a write. So there are no local ports in them, nor what time it is.
+// stableError gives an error of a connection a text that depends on the cause only, without local ports and times: the text is written to conditions,
+// where each change is a write.
 func stableError(err error) error {
-	// client-go repeats what failed with such an error, in words or in the chain, up to ten times. Pauses are made here.
+	// client-go retries a request up to ten times if its error has this text or is in the chain. Here the breaker controls retries.
 	if isBroken(err) {
 		return errors.New("the connection broke before there was an answer")
 	}
@@ -48,13 +48,13 @@ func stableError(err error) error {
 	return err
 }
 
-// isBroken reports whether a connection, or one stream of it, has ended too early. The type of the latter is not exported by net/http.
+// isBroken reports whether a connection, or one stream of it, was closed too early. net/http does not export the type of the latter error.
 func isBroken(err error) bool {
 	return strings.Contains(err.Error(), "stream error: ") || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// isCertificateError reports whether one side did not like the other's certificate. Other credentials, which come with other certificates to trust, may help.
+// isCertificateError reports whether one side rejected the certificate of the other. New credentials, which come with new CA certificates, may help.
 func isCertificateError(err error) bool {
 	_, ours := errors.AsType[*tls.CertificateVerificationError](err)
 	_, theirs := errors.AsType[tls.AlertError](err)

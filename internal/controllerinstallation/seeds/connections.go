@@ -9,8 +9,8 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// Connections keeps a line to each seed that is asked for: its connection, its credentials, and whether it answers. What is wrong with one seed is not
-// noticed at another. It is meant to live as long as the process.
+// Connections holds the connection to each seed in use, with its credentials and its circuit breaker. Failures of one seed do not affect others. It
+// should live as long as the process.
 type Connections struct {
 	source  source
 	options Options
@@ -23,7 +23,7 @@ type Connections struct {
 
 var _ Access = (*Connections)(nil)
 
-// trackedConnection is a line and when it was last asked for.
+// trackedConnection is a connection and the time of its last use.
 type trackedConnection struct {
 	*seedConnection
 
@@ -43,7 +43,7 @@ func (c *Connections) Connect(ctx context.Context, seed *gardencorev1beta1.Seed)
 	return c.get(seed.Name).connect(ctx)
 }
 
-// Forget implements Access. Seeds that nobody asks for are forgotten after a while without it.
+// Forget implements Access. Seeds that are not used are also forgotten after a while.
 func (c *Connections) Forget(seed string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *Connections) get(seed string) *seedConnection {
 	return u.seedConnection
 }
 
-// sweep drops the lines that nobody uses any more, now and then. The caller holds the lock.
+// sweep drops connections that are not used any more, at intervals. The caller holds the lock.
 func (c *Connections) sweep() {
 	now := c.options.Clock.Now()
 	if now.Sub(c.lastSweep) < sweepInterval {
@@ -77,7 +77,7 @@ func (c *Connections) sweep() {
 	}
 }
 
-// drop drops a line. The caller holds the lock.
+// drop drops a connection. The caller holds the lock.
 func (c *Connections) drop(seed string) {
 	u, ok := c.bySeed[seed]
 	if !ok {

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// secretPrefix and the name of a seed are the name of the Secret by which an admin gives access to it, in the namespace garden of the garden.
+	// secretPrefix, followed by the name of a seed, is the name of the Secret with an admin's kubeconfig for it, in the namespace garden of the garden.
 	secretPrefix = "installation-access-"
-	// keyKubeconfig is the Secret's key.
+	// keyKubeconfig is the key in that Secret.
 	keyKubeconfig = "kubeconfig"
-	// fingerprintShoot marks credentials that are not from a Secret.
+	// fingerprintShoot is the fingerprint of credentials that are not from a Secret.
 	fingerprintShoot = "shoot"
 )
 
-// FromGarden returns the access of a process that serves seeds from their garden. Each is reached by the first of these that there is:
+// FromGarden returns the access of a process that serves seeds from their garden. It uses the first of these that exists:
 //
-//   - the kubeconfig in the Secret installation-access-<seed>, key kubeconfig, in the garden's namespace garden. The process runs no programs, reads no
-//     files and trusts no unknown certificate for it;
+//   - the kubeconfig in the Secret installation-access-<seed>, key kubeconfig, in the garden's namespace garden. It must not contain exec plugins, file
+//     paths or insecure-skip-tls-verify;
 //   - the admin kubeconfig of the Shoot that a ManagedSeed of the same name makes a seed, renewed before it expires.
 //
 // garden reads from the API server, never from a cache, and its scheme has Secrets, Gardener's core, seedmanagement/v1alpha1 and
@@ -63,7 +63,7 @@ func (g *fromGarden) credentials(ctx context.Context, seed string, previous *cre
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading Secret %s of the garden: %w", key, err)
 	}
-	// The Shoot of a ManagedSeed never changes. That it is still there shows when credentials are renewed.
+	// The Shoot of a ManagedSeed never changes. Its deletion is noticed when credentials are renewed.
 	if previous != nil && previous.fingerprint == fingerprintShoot && !previous.due(g.options.Clock.Now()) {
 		return previous, nil
 	}
@@ -93,7 +93,7 @@ func (g *fromGarden) fromSecret(secret *corev1.Secret, previous *credentials) (*
 	return &credentials{source: source, remedy: "put a kubeconfig there that is good", fingerprint: fingerprint, config: config}, nil
 }
 
-// fromShoot asks for an admin kubeconfig. It is renewed after 70 to 80 % of the life that the garden grants.
+// fromShoot requests an admin kubeconfig. It is renewed after 70 to 80 % of the validity that the garden grants.
 func (g *fromGarden) fromShoot(ctx context.Context, name string) (*credentials, error) {
 	shoot := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: v1beta1constants.GardenNamespace, Name: name}}
 	source := fmt.Sprintf("the admin kubeconfig of Shoot %s", client.ObjectKeyFromObject(shoot))
@@ -116,6 +116,6 @@ func (g *fromGarden) fromShoot(ctx context.Context, name string) (*credentials, 
 	if life <= 0 {
 		return nil, fmt.Errorf("reading %s: it expired at %s, and here it is later: check the clocks", source, given.expireAt.UTC().Format(time.RFC3339))
 	}
-	given.renewAt = before.Add(life*4/5 - rand.N(life/10)) //nolint:gosec // jitter keeps no secret
+	given.renewAt = before.Add(life*4/5 - rand.N(life/10)) //nolint:gosec // jitter is not security relevant
 	return given, nil
 }

@@ -17,32 +17,32 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// callerTimeoutThreshold is how long a request must have been without an answer to count against the seed when its caller has no more time.
+// callerTimeoutThreshold is how long a request must have been without a response to count against the seed if its caller cancels it.
 const callerTimeoutThreshold = 5 * time.Second
 
-// maxStatusSize is how much is read of what may be a proxy's page. Answers of API servers with these codes are shorter.
+// maxStatusSize is how much is read of a response that may be an error page of a proxy. Responses of API servers with these codes are shorter.
 const maxStatusSize = 64 << 10
 
-// An answer may have no more than this. Objects have at most 1.5 MiB, and lists are read in pages, smaller ones (Divisible) where objects are large. Elements are what a decoder makes a value of, which
-// may take a hundred times as much memory as its text.
+// Limits of a response. Objects have at most 1.5 MiB, and lists are read in pages, in smaller ones (see Paged) if objects are large. Elements are the
+// values that a decoder creates, each of which may take a hundred times the memory of its text.
 const (
 	maxResponseSize = 4 << 20
 	maxElements     = 150_000
 )
 
-// guard lets requests through to a seed while its breaker does, gives them a deadline, and finds out whether anybody answers. It stands directly on
-// the transport: nothing above it repeats a request unseen.
+// guard passes requests to a seed while its breaker permits it, gives them a deadline, and records whether there is a response. It wraps the
+// transport directly, so it sees every retry.
 type guard struct {
 	next    http.RoundTripper
 	breaker *breaker
 	timeout time.Duration
-	// refused becomes true when credentials turn out not to be good any more.
+	// refused becomes true when the credentials are rejected.
 	refused *atomic.Bool
 }
 
 var _ utilnet.RoundTripperWrapper = (*guard)(nil)
 
-// RoundTrip implements http.RoundTripper. When nobody answers, the error is an Unreachable.
+// RoundTrip implements http.RoundTripper. Without a response, the error is an Unreachable.
 func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	permit, failure := g.breaker.acquire()
 	if failure != nil {
@@ -69,7 +69,7 @@ func (g *guard) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// dropLongWarnings keeps what nobody reads out of the log, where clients write warnings.
+// dropLongWarnings removes long warnings, which clients would write to the log.
 func dropLongWarnings(header http.Header) {
 	size := 0
 	for _, warning := range header.Values("Warning") {
@@ -83,8 +83,8 @@ func dropLongWarnings(header http.Header) {
 // WrappedRoundTripper implements net.RoundTripperWrapper.
 func (g *guard) WrappedRoundTripper() http.RoundTripper { return g.next }
 
-// checkGatewayError returns an error when the answer says that there is no API server behind a proxy. API servers use the same codes, e.g. for an extension
-// API that is away: they give each request an audit ID, and describe errors by a Status.
+// checkGatewayError returns an error if the response is that of a proxy without an API server behind it. API servers use the same codes, e.g. for an
+// unavailable extension API, but they give each request an audit ID, and describe errors by a Status.
 func checkGatewayError(response *http.Response) error {
 	switch response.StatusCode {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -114,11 +114,11 @@ type bodyWithPrefix struct {
 	io.Closer
 }
 
-// attempt is a request under way.
+// attempt is a pending request.
 type attempt struct {
 	guard  *guard
 	permit *permit
-	caller context.Context //nolint:containedctx // tells whether the caller has given up
+	caller context.Context //nolint:containedctx // shows whether the caller has cancelled
 	sent   time.Time
 	cancel context.CancelFunc
 }
@@ -144,7 +144,7 @@ func (a *attempt) failed(err error) error {
 	return a.permit.unanswered(err)
 }
 
-// tooLarge returns the error that the caller gets for an answer that is too much.
+// tooLarge returns the error that the caller gets for a response that exceeds the limits.
 func (a *attempt) tooLarge(reason error) error {
 	if isPaged(a.caller) {
 		a.permit.abandoned()
@@ -153,8 +153,8 @@ func (a *attempt) tooLarge(reason error) error {
 	return a.permit.tooLarge(reason)
 }
 
-// responseBody is the body of an answer. A seed may fall silent in the middle of it, and one that is in other hands may send what nobody can hold: the
-// answer counts for the seed only once it is there as a whole.
+// responseBody is the body of a response. A seed may stop in the middle of it, and a compromised one may send more than fits into memory, so the
+// response is recorded only once it is complete.
 type responseBody struct {
 	io.ReadCloser
 
@@ -186,7 +186,7 @@ func (b *responseBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// count counts what has come, after decompression.
+// count counts the bytes and elements read, after decompression.
 func (b *responseBody) count(content []byte) error {
 	b.size += len(content)
 	for _, c := range content {
@@ -210,7 +210,7 @@ func (b *responseBody) complete() {
 	}
 }
 
-// Close implements io.Closer. What the caller does not want to read does not count against the seed.
+// Close implements io.Closer. A response that the caller does not read to its end does not count against the seed.
 func (b *responseBody) Close() error {
 	defer b.attempt.cancel()
 	b.complete()

@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// InCluster returns the access of a process that runs in a seed and serves it alone. It makes no connection yet. Files that the configuration names, like
-// the token of a pod, are read again by client-go.
+// InCluster returns the access of a process that runs in a seed and serves only that one. It does not connect yet. client-go rereads files that the
+// configuration names, such as the token of a pod.
 func InCluster(seed string, config *rest.Config, options Options) (*Connections, error) {
 	return newConnections(&inCluster{seed: seed, config: config}, options.withDefaults())
 }

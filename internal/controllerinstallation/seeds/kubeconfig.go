@@ -11,15 +11,15 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// readKubeconfig returns what the current context of a kubeconfig says. It was written by others than those who run the process: it may not name
-// programs to run or files to read, nor have credentials sent to whomever answers. Errors tell what to change, and nothing of the content.
+// readKubeconfig returns the configuration of the current context of a kubeconfig. Its author may have fewer permissions than the process, so it must
+// not contain exec plugins or file paths, nor disable the verification of certificates. Errors say what to change, without quoting the content.
 func readKubeconfig(content []byte) (*rest.Config, error) {
 	if len(content) == 0 {
 		return nil, errors.New("it is missing or empty")
 	}
 	parsed, err := clientcmd.Load(content)
 	if err != nil {
-		// The parser's words may quote what it could not parse.
+		// The parser's error may quote the content.
 		return nil, errors.New("it is no kubeconfig: that would be YAML or JSON with apiVersion v1 and kind Config")
 	}
 	context, ok := parsed.Contexts[parsed.CurrentContext]

@@ -2,7 +2,7 @@ package seeds
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics tell which seeds answer.
+// metrics report which seeds are reachable.
 type metrics struct {
 	reachable *prometheus.GaugeVec
 }

@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// credentialsCheckInterval is how often it is looked whether a seed is still reached in the same way, and the least time between two logins that are made
-	// because an API server refused credentials.
+	// credentialsCheckInterval is how often the source of credentials is checked for changes, and the minimum time between two logins after an API
+	// server rejected credentials.
 	credentialsCheckInterval = 30 * time.Second
-	// versionCheckInterval is how often an API server is asked for its version again.
+	// versionCheckInterval is how often the version of an API server is read again.
 	versionCheckInterval = 10 * time.Minute
-	// sweepInterval is how often it is looked for lines that nobody uses any more.
+	// sweepInterval is how often unused connections are dropped.
 	sweepInterval = time.Minute
 )
 
-// Options say how seeds are reached. The zero value is a good choice but for Scheme and UserAgent.
+// Options configure how seeds are reached. The zero value has good defaults except for Scheme and UserAgent.
 type Options struct {
 	// Scheme is that of Cluster.Client; default client-go's.
 	Scheme *runtime.Scheme
 	// UserAgent is what API servers of seeds log; default client-go's.
 	UserAgent string
-	// RequestTimeout bounds each request to a seed, and what is asked of the garden at a time; default 30 s.
+	// RequestTimeout bounds each request to a seed, and each operation on the garden; default 30 s.
 	RequestTimeout time.Duration
-	// CredentialsLife is what the garden is asked for (spec.expirationSeconds of AdminKubeconfigRequest, at least 10 minutes); default 1 hour. It may
-	// grant another life.
+	// CredentialsLife is the requested validity (spec.expirationSeconds of AdminKubeconfigRequest, at least 10 minutes); default 1 hour. The garden
+	// may grant another one.
 	CredentialsLife time.Duration
-	// IdleTimeout is after how long without a call of To the line to a seed is dropped; default 1 hour.
+	// IdleTimeout is how long a connection is kept without a call of Connect; default 1 hour.
 	IdleTimeout time.Duration
-	// Clock tells when pauses, credentials and versions are over; default the real one. Requests are bounded by the real time.
+	// Clock is the time for pauses, credentials and versions; default the real one. Timeouts of requests use the real one.
 	Clock clock.PassiveClock
 	// Registerer receives the metric trellis_seed_reachable{seed}; nil means none.
 	Registerer prometheus.Registerer

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ResponseTooLarge is the error of an answer that is more than anybody can hold, to a request that may be repeated for less of it.
+// ResponseTooLarge is the error for a response that exceeds the limits, if the caller can request less of it.
 type ResponseTooLarge struct { //nolint:errname // it is a state of the world, and no more an error than that
 	Seed string
 	Err  error
@@ -21,8 +21,8 @@ func (e *ResponseTooLarge) Unwrap() error { return e.Err }
 
 type pagedKey struct{}
 
-// Paged returns a context for requests of which the caller can ask for less, such as pages of a list. Where the answer is more than anybody can hold
-// they fail with an Excessive, which says nothing against the seed: it is other requests that make it unreachable by such an answer.
+// Paged returns a context for requests that the caller can make smaller, such as pages of a list. If a response exceeds the limits, they fail with a
+// ResponseTooLarge, which does not count against the seed. With other requests such a response makes the seed unreachable.
 func Paged(ctx context.Context) context.Context {
 	return context.WithValue(ctx, pagedKey{}, true)
 }

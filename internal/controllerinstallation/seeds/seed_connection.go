@@ -10,37 +10,37 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// source tells how seeds are reached.
+// source provides credentials for seeds.
 type source interface {
-	// credentials returns how a seed is to be reached now. former are those in use, nil when there are none or when they are refused. They are
-	// returned as they are when they are still right. When nothing will help but that somebody gives access, the error is a noAccessError.
+	// credentials returns the present credentials for a seed. former are those in use, nil if there are none or if they were rejected; they are
+	// returned as they are if they are still right. The error is a noAccessError if an admin has to grant access.
 	credentials(ctx context.Context, seed string, previous *credentials) (*credentials, error)
 }
 
-// noAccessError is the error when there is no way into a seed until somebody acts. It says what to do.
+// noAccessError is the error if there are no credentials until an admin acts. It says what to do.
 type noAccessError struct{ message string }
 
 func (n *noAccessError) Error() string { return n.message }
 
-// seedConnection leads into one seed.
+// seedConnection is the connection to one seed.
 type seedConnection struct {
 	seed    string
 	source  source
 	options Options
 	breaker *breaker
-	// refreshLock is full while somebody makes or checks the connection.
+	// refreshLock is full while a caller makes or checks the connection.
 	refreshLock chan struct{}
 	state       atomic.Pointer[state]
 }
 
-// state is what a line has. It is replaced, never changed.
+// state is the state of a connection. It is replaced, never changed.
 type state struct {
 	session *session
 	// cluster is nil until the version is known.
 	cluster *Cluster
-	// checkCredentialsAt is when the source is asked again, checkVersionAt when the version is.
+	// checkCredentialsAt is when the credentials are checked next, checkVersionAt when the version is.
 	checkCredentialsAt, checkVersionAt time.Time
-	// loginAt is the earliest time of the next login when the API server refuses the credentials.
+	// loginAt is the earliest time of the next login if the API server rejects the credentials.
 	loginAt time.Time
 }
 
@@ -51,8 +51,8 @@ func newSeedConnection(seed string, source source, options Options, metrics *met
 	}
 }
 
-// connect returns the cluster. One caller at a time makes or checks the connection. The others meanwhile take what is there, and wait when there is
-// nothing.
+// connect returns the cluster. One caller at a time makes or checks the connection. Meanwhile the others use the former connection, or wait if there
+// is none.
 func (c *seedConnection) connect(ctx context.Context) (*Cluster, error) {
 	if cluster, failure := c.cached(); failure != nil || cluster != nil {
 		return cluster, errorOf(failure)
@@ -73,13 +73,13 @@ func (c *seedConnection) connect(ctx context.Context) (*Cluster, error) {
 		}
 	}
 	defer func() { <-c.refreshLock }()
-	if cluster, failure := c.cached(); failure != nil || cluster != nil { // by those who were waited for
+	if cluster, failure := c.cached(); failure != nil || cluster != nil { // another caller has made the connection
 		return cluster, errorOf(failure)
 	}
 	return c.refresh(ctx)
 }
 
-// errorOf keeps nil what is nil.
+// errorOf returns a nil interface for a nil pointer.
 func errorOf(failure *Unreachable) error {
 	if failure == nil {
 		return nil
@@ -87,7 +87,7 @@ func errorOf(failure *Unreachable) error {
 	return failure
 }
 
-// cached returns the cluster or the failure when nothing is to be done for it, and neither otherwise.
+// cached returns the cluster or the failure if it is up to date, and neither otherwise.
 func (c *seedConnection) cached() (*Cluster, *Unreachable) {
 	if failure := c.breaker.blocked(); failure != nil {
 		return nil, failure
@@ -99,18 +99,18 @@ func (c *seedConnection) cached() (*Cluster, *Unreachable) {
 	return nil, nil
 }
 
-// usable reports whether work can be done with what is there.
+// usable reports whether the connection can be used.
 func (c *seedConnection) usable(s *state) bool {
 	return s != nil && s.cluster != nil && !c.refused(s) && !s.session.credentials.expired(c.options.Clock.Now())
 }
 
-// refused reports whether another login is due because the API server does not accept the credentials.
+// refused reports whether another login is due because the API server rejects the credentials.
 func (c *seedConnection) refused(s *state) bool {
 	return s.session.refused.Load() && !c.options.Clock.Now().Before(s.loginAt)
 }
 
-// refresh looks how the seed is reached, and asks it for its version where that is due. Credentials that turn out to be refused are replaced, once.
-// Only who has the turn may call it.
+// refresh checks the credentials and reads the version of the seed, as far as that is due. Rejected credentials are replaced, once. The caller must
+// hold refreshLock.
 func (c *seedConnection) refresh(ctx context.Context) (*Cluster, error) {
 	s := c.state.Load()
 	for again := false; ; again = true {
@@ -133,7 +133,7 @@ func (c *seedConnection) refresh(ctx context.Context) (*Cluster, error) {
 	}
 }
 
-// checkCredentials returns a state with the credentials that are right now.
+// checkCredentials returns a state with the present credentials.
 func (c *seedConnection) checkCredentials(ctx context.Context, s *state) (*state, error) {
 	next := &state{}
 	var previous *credentials
@@ -151,7 +151,7 @@ func (c *seedConnection) checkCredentials(ctx context.Context, s *state) (*state
 	if s != nil && previous == nil {
 		next.loginAt = now.Add(credentialsCheckInterval)
 	}
-	// What has died without a word would be taken for the next request too. So whoever tries a seed again connects anew.
+	// A connection that died unnoticed would be used for the next request, too. So a retry makes a new connection.
 	if found != previous || c.breaker.openFailure() != nil {
 		next.cluster = nil
 		if next.session, err = newSession(found, c.breaker, c.options); err != nil {
@@ -165,7 +165,7 @@ func (c *seedConnection) checkCredentials(ctx context.Context, s *state) (*state
 	return next, nil
 }
 
-// readCredentials asks the source. Former credentials outlive a source that has no answer.
+// readCredentials reads the credentials from the source. If that fails temporarily, the former credentials stay in use.
 func (c *seedConnection) readCredentials(ctx context.Context, previous *credentials) (*credentials, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.RequestTimeout)
 	defer cancel()
@@ -187,11 +187,11 @@ func (c *seedConnection) handleNoCredentials(ctx context.Context, err error) err
 	if _, isNoAccess := errors.AsType[*noAccessError](err); isNoAccess {
 		c.setState(nil)
 	}
-	// In words alone: what the garden's API server does not find is not what the caller looks for in the seed.
+	// Only the text of the error is kept: NotFound of the garden's API server must not look like NotFound in the seed.
 	return c.breaker.deny(errors.New(err.Error()))
 }
 
-// handleVersion keeps what has become clear.
+// handleVersion stores the result of reading the version.
 func (c *seedConnection) handleVersion(ctx context.Context, next *state, version string, err error) (*Cluster, error) {
 	now := c.options.Clock.Now()
 	if err == nil {
@@ -205,7 +205,7 @@ func (c *seedConnection) handleVersion(ctx context.Context, next *state, version
 		return nil, c.breaker.deny(next.session.credentials.rejectedError())
 	}
 	next.checkVersionAt = now.Add(credentialsCheckInterval)
-	c.setState(next) // credentials are not asked for again because of a seed that is away
+	c.setState(next) // an unreachable seed is no reason to read the credentials again
 	if failure, ok := errors.AsType[*Unreachable](err); ok {
 		return nil, failure
 	}
@@ -220,7 +220,7 @@ func (c *seedConnection) handleVersion(ctx context.Context, next *state, version
 	return nil, c.breaker.trip(err)
 }
 
-// setState replaces the state. Clients of the former connection go on for those who hold them.
+// setState replaces the state. Clients of the former connection remain usable.
 func (c *seedConnection) setState(next *state) {
 	previous := c.state.Swap(next)
 	if previous != nil && (next == nil || next.session != previous.session) {

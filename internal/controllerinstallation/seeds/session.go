@@ -19,14 +19,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// credentials are where a seed is, and what lets somebody in.
+// credentials are the address of a seed and the credentials for it.
 type credentials struct {
-	// source says where they come from, for people. remedy is what an admin does when they are refused; empty where that is nothing.
+	// source describes their origin in messages. remedy is what an admin must do if they are rejected; empty if nothing.
 	source, remedy string
-	// fingerprint is the same for as long as there is no reason to connect anew.
+	// fingerprint changes when a new connection must be made.
 	fingerprint string
 	config      *rest.Config
-	// renewAt and expireAt are zero when they are good for ever.
+	// renewAt and expireAt are zero if they do not expire.
 	renewAt, expireAt time.Time
 }
 
@@ -36,7 +36,7 @@ func (c *credentials) expired(now time.Time) bool {
 
 func (c *credentials) due(now time.Time) bool { return !c.renewAt.IsZero() && !now.Before(c.renewAt) }
 
-// rejectedError is the reason when an API server does not accept them.
+// rejectedError returns the error for credentials that an API server rejects.
 func (c *credentials) rejectedError() error {
 	message := "its API server does not accept the credentials of " + c.source + " (401)"
 	if c.remedy != "" {
@@ -45,25 +45,24 @@ func (c *credentials) rejectedError() error {
 	return errors.New(message)
 }
 
-// session is a client with certain credentials.
+// session is a client with its credentials.
 type session struct {
 	credentials *credentials
 	http        *http.Client
 	client      client.Client
 	discovery   rest.Interface
-	// refused becomes true when the API server does not accept the credentials any more.
+	// refused becomes true when the API server rejects the credentials.
 	refused atomic.Bool
 }
 
-// newSession builds a client. It makes no connection yet: even what kinds there are is asked when somebody needs one, and again for kinds that are not
-// among them.
+// newSession builds a client. It does not connect yet: the API's kinds are discovered when one is needed, and again for unknown kinds.
 func newSession(credentials *credentials, breaker *breaker, options Options) (*session, error) {
 	c := &session{credentials: credentials}
 	config := rest.CopyConfig(credentials.config)
-	config.QPS = -1    // fairness is the API server's business
+	config.QPS = -1    // the API server has priority and fairness
 	config.Timeout = 0 // the guard has one; http.Client would hide that it was a deadline
 	if config.Proxy == nil {
-		// The usual one. With it, client-go makes a new transport; without, it has one for each set of credentials, and does not forget them.
+		// This is the default dialer. With it, client-go makes a new transport; without it, client-go caches one for each set of credentials and never removes it.
 		config.Proxy = http.ProxyFromEnvironment
 	}
 	if config.Dial == nil {
@@ -81,7 +80,7 @@ func newSession(credentials *credentials, breaker *breaker, options Options) (*s
 	if c.http, err = rest.HTTPClientFor(config); err != nil {
 		return nil, fmt.Errorf("building HTTP client: %w", err)
 	}
-	// Credentials go where the configuration says and nowhere else.
+	// Credentials are only sent to the configured server, so redirects are not followed.
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	mapper, err := apiutil.NewDynamicRESTMapper(config, c.http)
 	if err != nil {
@@ -98,10 +97,10 @@ func newSession(credentials *credentials, breaker *breaker, options Options) (*s
 	return c, nil
 }
 
-// maxVersion is more than a version of Kubernetes has.
+// maxVersion is more than the length of any version of Kubernetes.
 const maxVersion = 64
 
-// version asks the API server for its version.
+// version reads the version of the API server.
 func (c *session) version(ctx context.Context) (string, error) {
 	response, err := c.discovery.Get().AbsPath("/version").Do(ctx).Raw()
 	if err != nil {
@@ -114,5 +113,5 @@ func (c *session) version(ctx context.Context) (string, error) {
 	return info.GitVersion, nil
 }
 
-// close closes what nobody uses. Requests under way are not disturbed.
+// close closes idle connections. Pending requests are not affected.
 func (c *session) close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }

@@ -21,7 +21,7 @@ func AssignmentKey(annotations map[string]string) string {
 	}, " ")
 }
 
-// DecodeObserved returns what a status says was observed since the assignment with that key.
+// DecodeObserved returns the durations in a status that were observed since the assignment with that key.
 func DecodeObserved(status *installationv1alpha1.ControllerInstallationStatus, assignment string) rollout.Observed {
 	gate := status.Gate
 	if gate == nil || gate.Assignment != assignment {
@@ -34,7 +34,7 @@ func DecodeObserved(status *installationv1alpha1.ControllerInstallationStatus, a
 	}
 }
 
-// EncodeObserved returns what a status is to say of it, in whole seconds.
+// EncodeObserved returns the form of it for a status, in whole seconds.
 func EncodeObserved(o rollout.Observed, assignment string) *installationv1alpha1.GateObservation {
 	seconds := func(d time.Duration) metav1.Duration { return metav1.Duration{Duration: d.Truncate(time.Second)} }
 	return &installationv1alpha1.GateObservation{

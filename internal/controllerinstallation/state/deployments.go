@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-// Relation is what a ControllerDeployment is to the operator.
+// Relation says whether an operator serves a ControllerDeployment.
 type Relation int
 
 // The relations.
@@ -21,11 +21,11 @@ const (
 type Deployment struct {
 	// Relation tells whether the deployment is the operator's. Unless it is Ours, no other field is set.
 	Relation Relation
-	// Config is what the deployment says, with defaults and without the chart; nil if it is invalid.
+	// Config is the deployment's configuration, with defaults and without the chart; nil if it is invalid.
 	Config *installationv1alpha1.ControllerDeploymentConfig
-	// Problem is what is wrong with what the deployment says.
+	// Problem is the problem of the deployment's content, nil if it is valid.
 	Problem *problem.Problem
-	// Waiting is a transient error that keeps the operator from knowing what the deployment asks for.
+	// Waiting is a transient error that prevents the operator from reading the deployment's content.
 	Waiting error
 	// Note is a sentence about a newer revision that installations do not get, empty without one.
 	Note string

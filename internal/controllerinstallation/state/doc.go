@@ -1,9 +1,9 @@
-// Package state is what the two controllers of the operator know for each other, in memory.
+// Package state holds in memory the state that the two controllers of the operator share.
 //
-// The controller of ControllerDeployments publishes what it knows of each deployment and reads what was observed of installations. The controller of
-// ControllerInstallations does the reverse. Each side writes by methods of Store, reads copies, and has its objects requeued when the other side has
-// news of them. Neither imports the other.
+// The controller of ControllerDeployments publishes the state of each deployment and reads the observations of installations. The controller of
+// ControllerInstallations does the reverse. Each controller writes by methods of Store and reads copies; its objects are requeued when the other
+// controller has changed their state. Neither imports the other.
 //
-// After a restart the store is empty, and is filled again before a decision depends on it: what has to survive is in API objects. The package also
-// knows how an assignment and what was observed since then are encoded there. It must not read or write any API object.
+// After a restart the store is empty, and is filled again before a decision depends on it: everything that must survive a restart is in API objects.
+// The package also defines how an assignment and the observed durations are encoded there. It must not read or write any API object.
 package state

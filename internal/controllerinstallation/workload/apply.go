@@ -9,10 +9,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 )
 
-// Apply brings the objects into the seed: namespace, access to the garden, ManagedResource. Nothing is written when all is as it should be, nor when
-// the ManagedResource cannot be written: one that is being deleted has to be gone first, and one that belongs to somebody else is left alone. objects
-// are those that Complete has completed. An object that is too large is a problem.Problem (ChartTooLarge); all other errors go away by themselves or
-// with what they name.
+// Apply applies the objects of an installation in the seed: namespace, access to the garden, ManagedResource. It writes nothing if all is up to date,
+// or if the ManagedResource is being deleted or has another owner. objects are those that Complete has completed. An object that is too large is a
+// problem.Problem (ChartTooLarge); all other errors are transient, or disappear with the object that they name.
 func Apply(
 	ctx context.Context, cluster *seeds.Cluster, installation Installation, garden Garden, facts *SeedFacts, objects []*unstructured.Unstructured,
 ) error {

@@ -19,9 +19,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-// Complete changes the objects of a chart as gardenlet does: environment variable SEED_NAME in all containers, and, where it is wanted, a kubeconfig
-// for the garden. Only what the groups apps and batch have in the installation's own namespace is changed; bare Pods are not, nor is what has no
-// namespace. It reports whether the garden has to be accessible. A workload that is none is a problem.Problem (ChartCannotBeRendered).
+// Complete changes the objects of a chart as gardenlet does: it adds the environment variable SEED_NAME to all containers and, on request, a
+// kubeconfig for the garden. It changes objects of the groups apps and batch in the installation's own namespace only, neither bare Pods nor objects
+// without a namespace. It reports whether access to the garden is needed. A malformed workload is a problem.Problem (ChartCannotBeRendered).
 func Complete(installation Installation, garden Garden, objects []*unstructured.Unstructured) (gardenAccess bool, err error) {
 	gardenAccess = needsGardenAccess(installation, objects)
 	var kubeconfig string
@@ -53,7 +53,7 @@ func isWorkload(object *unstructured.Unstructured) bool {
 	return group == appsv1.GroupName || group == batchv1.GroupName
 }
 
-// needsGardenAccess also heeds pods of other namespaces and bare ones, for which nothing more is done.
+// needsGardenAccess also considers bare Pods and pods of other namespaces, which are not changed.
 func needsGardenAccess(installation Installation, objects []*unstructured.Unstructured) bool {
 	return installation.InjectGardenKubeconfig && slices.ContainsFunc(objects, func(object *unstructured.Unstructured) bool {
 		return hasPods(object) && needsKubeconfig(object)
@@ -73,13 +73,13 @@ func hasPods(object *unstructured.Unstructured) bool {
 	}
 }
 
-// needsKubeconfig is true unless a label says otherwise.
+// needsKubeconfig returns true unless a label opts out.
 func needsKubeconfig(object *unstructured.Unstructured) bool {
 	value, labelled := object.GetLabels()[v1beta1constants.LabelInjectGardenKubeconfig]
 	return !labelled || value == "true"
 }
 
-// complete goes by way of the typed object, as gardenlet does, so that it ends in the same: without fields that nobody knows.
+// complete converts to the typed object and back, as gardenlet does, so that the result is the same, without unknown fields.
 func complete(object *unstructured.Unstructured, seed, kubeconfig string) error {
 	typed, err := scheme.Scheme.New(object.GroupVersionKind())
 	if err != nil {
@@ -99,7 +99,7 @@ func complete(object *unstructured.Unstructured, seed, kubeconfig string) error 
 	return scheme.Scheme.Convert(typed, object, nil)
 }
 
-// injectKubeconfig leaves alone what has brought its own kubeconfig for the garden.
+// injectKubeconfig does not change pods that have their own kubeconfig for the garden.
 func injectKubeconfig(object runtime.Object, kubeconfig string) error {
 	const volumeName = "garden-kubeconfig"
 	own := false

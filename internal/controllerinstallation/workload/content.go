@@ -17,9 +17,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-// contentSecrets returns the immutable Secrets with the manifests of the objects, as many as it takes: charts with dashboards don't fit into one.
-// gardener-resource-manager sorts by kind whatever it finds in them, so the order is one that depends on nothing but the objects; the same objects end
-// in the same names. An object that fits into no Secret is a problem.Problem (ChartTooLarge).
+// contentSecrets returns the immutable Secrets with the manifests of the objects. Charts with dashboards need several. gardener-resource-manager
+// sorts objects by kind, so the order here only depends on the objects, and equal objects result in equal names. An object that does not fit into a
+// Secret is a problem.Problem (ChartTooLarge).
 func contentSecrets(installation Installation, objects []*unstructured.Unstructured) ([]*corev1.Secret, error) {
 	files := []map[string][]byte{{}}
 	var size int
@@ -64,7 +64,7 @@ func sortObjects(objects []*unstructured.Unstructured) []*unstructured.Unstructu
 	})
 }
 
-// manifestOf writes JSON, which takes a tenth of the time of YAML, here and there. Characters that mean something in HTML stay as short as they are.
+// manifestOf writes JSON, which takes a tenth of the time of YAML to encode and to decode. Special characters of HTML are not escaped.
 func manifestOf(object *unstructured.Unstructured) ([]byte, error) {
 	var manifest bytes.Buffer
 	encoder := json.NewEncoder(&manifest)
@@ -75,7 +75,7 @@ func manifestOf(object *unstructured.Unstructured) ([]byte, error) {
 	return bytes.TrimSuffix(manifest.Bytes(), []byte("\n")), nil
 }
 
-// fileName is unique by its number. The rest is for people, in characters that a key of a Secret may have, and no more of them than it may have.
+// fileName is unique by its number. The rest is informational, and limited to the characters and the length of a Secret's key.
 func fileName(number int, object *unstructured.Unstructured) string {
 	const longest = 200
 	name := strings.Map(func(r rune) rune {

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// accessSecretName is that of the Secret that gardenlet's token requestor writes a token for the garden into.
+	// accessSecretName is the name of the Secret to which gardenlet's token requestor writes a token for the garden.
 	accessSecretName = "garden-access-extension" // #nosec G101 -- it is a name
-	// kubeconfigPath is where pods find the kubeconfig and that token.
+	// kubeconfigPath is the mount path of the kubeconfig and that token.
 	kubeconfigPath = "/var/run/secrets/gardener.cloud/garden/generic-kubeconfig"
 )
 
-// kubeconfigSecret returns the Secret with the kubeconfig that is the same for all pods of an installation: it reads the token from a file. The name
-// says what is in it.
+// kubeconfigSecret returns the Secret with the kubeconfig for all pods of an installation, which reads the token from a file. The name contains a
+// hash of the content.
 func kubeconfigSecret(installation Installation, garden Garden) (*corev1.Secret, error) {
 	if garden.Address == "" {
 		return nil, fmt.Errorf("the garden's address is not known")
@@ -53,7 +53,7 @@ func kubeconfigSecret(installation Installation, garden Garden) (*corev1.Secret,
 	return secret, nil
 }
 
-// applyAccess asks gardenlet for a token of a ServiceAccount of the garden, or has it stop. gardenlet writes to the same Secret: hence the lock.
+// applyAccess requests a token of a ServiceAccount of the garden from gardenlet, or withdraws the request. gardenlet writes to the same Secret, hence the optimistic lock.
 func applyAccess(ctx context.Context, c client.Client, installation Installation, wanted bool) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace(installation.Name), Name: accessSecretName}}
 	if !wanted {
@@ -70,7 +70,7 @@ func applyAccess(ctx context.Context, c client.Client, installation Installation
 		account := v1beta1constants.ExtensionGardenServiceAccountPrefix + installation.Name
 		metav1.SetMetaDataAnnotation(&secret.ObjectMeta, resourcesv1alpha1.ServiceAccountName, account)
 		metav1.SetMetaDataAnnotation(&secret.ObjectMeta, resourcesv1alpha1.ServiceAccountLabels, string(labels))
-		// A whole kubeconfig would be kept up to date instead of the token.
+		// With this key gardenlet would write a whole kubeconfig instead of the token.
 		delete(secret.Data, resourcesv1alpha1.DataKeyKubeconfig)
 		return nil
 	}
@@ -92,7 +92,7 @@ func deleteAccess(ctx context.Context, c client.Client, secret *corev1.Secret) e
 	return nil
 }
 
-// createIfMissing creates immutable Secrets whose names say what is in them.
+// createIfMissing creates immutable Secrets whose names contain a hash of their content.
 func createIfMissing(ctx context.Context, c client.Client, secrets ...*corev1.Secret) error {
 	for _, secret := range secrets {
 		there, err := secretExists(ctx, c, secret)
@@ -109,7 +109,7 @@ func createIfMissing(ctx context.Context, c client.Client, secrets ...*corev1.Se
 	return nil
 }
 
-// secretExists reads no content. A Secret that is on its way out is not there.
+// secretExists does not read the content. A Secret that is being deleted does not count.
 func secretExists(ctx context.Context, c client.Client, secret *corev1.Secret) (bool, error) {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))

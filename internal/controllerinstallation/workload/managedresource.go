@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// readManagedResource returns nil where there is none. Its name is the installation's: gardenlet's care controller looks for it there.
+// readManagedResource returns nil if there is none. It has the name of the installation, where gardenlet's care controller expects it.
 func readManagedResource(ctx context.Context, c client.Reader, installation string) (*resourcesv1alpha1.ManagedResource, error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: v1beta1constants.GardenNamespace, Name: installation}, resource)
@@ -31,7 +31,7 @@ func readManagedResource(ctx context.Context, c client.Reader, installation stri
 	return resource, nil
 }
 
-// belongsTo is true for what this package has written, and for what gardenlet has. Ours is known even if somebody has taken the label away.
+// belongsTo reports whether this package or gardenlet has written a ManagedResource. One of this package is recognized even without its label.
 func belongsTo(resource *resourcesv1alpha1.ManagedResource, installation string) bool {
 	owner, labelled := resource.Labels[labelInstallation]
 	if !labelled {
@@ -40,7 +40,7 @@ func belongsTo(resource *resourcesv1alpha1.ManagedResource, installation string)
 	return owner == installation
 }
 
-// checkWritable returns what forbids to write a ManagedResource.
+// checkWritable returns an error if a ManagedResource must not be written.
 func checkWritable(resource *resourcesv1alpha1.ManagedResource, installation string) error {
 	switch {
 	case resource == nil:
@@ -55,8 +55,8 @@ func checkWritable(resource *resourcesv1alpha1.ManagedResource, installation str
 	}
 }
 
-// applyManagedResource makes the ManagedResource, before is what there is of it, refer to the Secrets. It shares the object with
-// gardener-resource-manager: hence the lock.
+// applyManagedResource makes the ManagedResource refer to the Secrets; before is the existing one or nil. gardener-resource-manager writes to the
+// same object, hence the optimistic lock.
 func applyManagedResource(
 	ctx context.Context, c client.Client, before *resourcesv1alpha1.ManagedResource, installation Installation, secrets []*corev1.Secret,
 ) error {
@@ -85,7 +85,7 @@ func applyManagedResource(
 	return nil
 }
 
-// describeManagedResource leaves the labels and annotations of others. Secrets that it no longer refers to are collected by gardener-resource-manager.
+// describeManagedResource keeps labels and annotations of other clients. gardener-resource-manager deletes Secrets that are no longer referred to.
 func describeManagedResource(resource *resourcesv1alpha1.ManagedResource, installation Installation, secrets []*corev1.Secret) error {
 	metav1.SetMetaDataLabel(&resource.ObjectMeta, labelInstallation, installation.Name)
 	metav1.SetMetaDataLabel(&resource.ObjectMeta, labelRegistration, installation.Registration)
@@ -102,7 +102,7 @@ func describeManagedResource(resource *resourcesv1alpha1.ManagedResource, instal
 	return nil
 }
 
-// deletionMessage says why a ManagedResource that was deleted is not gone.
+// deletionMessage says why a ManagedResource that is being deleted still exists.
 func deletionMessage(resource *resourcesv1alpha1.ManagedResource) string {
 	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
 	switch {

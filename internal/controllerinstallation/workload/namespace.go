@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Namespace is what a chart is rendered for: extension-<installation>. It goes with the installation. Namespaced objects that don't say where they
-// belong are not in it: gardener-resource-manager puts them into the namespace default, whoever rendered them.
+// Namespace returns the namespace for which a chart is rendered: extension-<installation>. It is deleted with the installation. Namespaced objects
+// without a namespace are not created there: gardener-resource-manager puts them into the namespace default.
 func Namespace(installation string) string { return "extension-" + installation }
 
 // GardenNamespace returns the namespace of a seed in the garden.
 func GardenNamespace(seed string) string { return "seed-" + seed }
 
-// applyNamespace leaves what others have written to the namespace.
+// applyNamespace keeps what other clients have written to the namespace.
 func applyNamespace(ctx context.Context, c client.Client, installation Installation, facts *SeedFacts) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace(installation.Name)}}
 	describe := func() error {
@@ -38,7 +38,7 @@ func applyNamespace(ctx context.Context, c client.Client, installation Installat
 	return nil
 }
 
-// describeNamespace writes what Gardener's controllers and webhooks in the seed go by.
+// describeNamespace sets the labels and annotations on which Gardener's controllers and webhooks in the seed depend.
 func describeNamespace(namespace *metav1.ObjectMeta, installation Installation, facts *SeedFacts) {
 	metav1.SetMetaDataLabel(namespace, v1beta1constants.GardenRole, v1beta1constants.GardenRoleExtension)
 	metav1.SetMetaDataLabel(namespace, v1beta1constants.LabelControllerRegistrationName, installation.Registration)

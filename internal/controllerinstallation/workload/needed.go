@@ -15,15 +15,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 )
 
-// Pages are small enough for most objects with a state, which one answer has to hold, and are made smaller where they are not: what is looked for is in
-// spec, so metadata alone is not enough. No seed has as many objects of a kind as there may be.
+// The size of a page allows for objects with a large state, and is reduced if a response is too large nevertheless. Reading metadata alone is not
+// enough, since the type is in spec. maxObjects is more than any seed has of a kind.
 const (
 	pageSize   = 50
 	maxObjects = 25_000
 )
 
-// Needed returns the kinds and types ("Worker/openstack") of the registration's resources of which extension objects of class shoot or seed are in the
-// seed, in order. A kind that the seed doesn't know has no objects.
+// Needed returns the kinds and types ("Worker/openstack") of the registration's resources of which extension objects of class shoot or seed exist in
+// the seed, in order. A kind that is unknown in the seed has no objects.
 func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev1beta1.ControllerResource) ([]string, error) {
 	registered := map[string]map[string]bool{}
 	for _, resource := range resources {
@@ -45,7 +45,7 @@ func Needed(ctx context.Context, cluster *seeds.Cluster, resources []gardencorev
 	return needed, nil
 }
 
-// typesInUse reads page by page, and no further than it must: of some kinds a seed has thousands of objects.
+// typesInUse reads page by page, until all types are found: a seed may have thousands of objects of a kind.
 func typesInUse(ctx context.Context, c client.Reader, kind string, registered map[string]bool) ([]string, error) {
 	used := map[string]bool{}
 	options := &client.ListOptions{Limit: pageSize}
@@ -74,7 +74,7 @@ func typesInUse(ctx context.Context, c client.Reader, kind string, registered ma
 	return nil, fmt.Errorf("the seed's API server gives more than %d objects, or pages for them", maxObjects)
 }
 
-// readPage halves the page, for all that follow as well, until one answer can hold it.
+// readPage halves the page size, also for the following pages, until the response is within the limits.
 func readPage(ctx context.Context, c client.Reader, kind string, options *client.ListOptions) (*unstructured.UnstructuredList, error) {
 	for ; ; options.Limit /= 2 {
 		list := &unstructured.UnstructuredList{}
@@ -89,7 +89,7 @@ func readPage(ctx context.Context, c client.Reader, kind string, options *client
 	}
 }
 
-// typeOf returns the type of an extension object of class shoot or seed, and nothing for one of class garden: that is gardener-operator's.
+// typeOf returns the type of an extension object of class shoot or seed. It is empty for class garden, which gardener-operator serves.
 func typeOf(object *unstructured.Unstructured) string {
 	class, _, _ := unstructured.NestedString(object.Object, "spec", "class")
 	switch extensionsv1alpha1.ExtensionClass(class) {

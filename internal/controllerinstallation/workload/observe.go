@@ -13,22 +13,22 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// Observation is what gardener-resource-manager says of an installation, judged as gardenlet judges it (gardener/pkg/utils/kubernetes/health).
+// Observation is the state of an installation's ManagedResource, evaluated as by gardenlet (gardener/pkg/utils/kubernetes/health).
 type Observation struct {
-	// Exists is false when there is no ManagedResource; nothing else is said then.
+	// Exists is false if there is no ManagedResource; no other field is set then.
 	Exists bool
-	// Revision is what the ManagedResource was last written for; empty where that was not by this package.
+	// Revision is the revision for which the ManagedResource was last written; empty if this package did not write it.
 	Revision string
 	// ChangedAt is when the ManagedResource was created, or a condition of it changed last.
 	ChangedAt time.Time
-	// Installed, Healthy and Progressing are nil when they are as they should be (applied, healthy, not progressing), or say what is not.
+	// Installed, Healthy and Progressing are nil if the state is right (applied, healthy, not progressing), and say otherwise what is wrong.
 	Installed, Healthy, Progressing error
 }
 
-// maxRevision is more than a name of a revision has.
+// maxRevision is more than the length of a revision's name.
 const maxRevision = 64
 
-// Observe looks. No text of the result is longer than truncate.MaxExternal: the seed may be in other hands.
+// Observe reads the state in the seed. No text of the result is longer than truncate.MaxExternal, since the seed may be compromised.
 func Observe(ctx context.Context, cluster *seeds.Cluster, installation string) (*Observation, error) {
 	resource, err := readManagedResource(ctx, cluster.Client, installation)
 	if resource == nil {
@@ -47,7 +47,7 @@ func Observe(ctx context.Context, cluster *seeds.Cluster, installation string) (
 	}, nil
 }
 
-// truncateError cuts what somebody in the seed has written: it goes on into the garden.
+// truncateError truncates a text from the seed, which is going to be written to the garden.
 func truncateError(err error) error {
 	if err == nil {
 		return nil

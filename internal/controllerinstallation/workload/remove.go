@@ -15,9 +15,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// Remove takes away what Apply has brought, in gardenlet's order: the ManagedResource with its objects, then the namespace. It returns what is still
-// waited for, and why ("namespace x to go: ..."), "" when all is gone. It does not wait itself. What was never made is gone; a ManagedResource that belongs to somebody else
-// stays. The ServiceAccount in the garden is not its business.
+// Remove deletes the objects of Apply in gardenlet's order: the ManagedResource with its objects, then the namespace. It does not wait: it returns
+// what still exists and why ("namespace x to go: ..."), or "" when all is deleted. A ManagedResource of another owner stays. The ServiceAccount in
+// the garden is not deleted here.
 func Remove(ctx context.Context, cluster *seeds.Cluster, installation string) (waitingFor string, err error) {
 	for _, remove := range []func(context.Context, client.Client, string) (string, error){
 		removeManagedResource, removeContent, removeNamespace,
@@ -43,7 +43,7 @@ func removeManagedResource(ctx context.Context, c client.Client, installation st
 	if err := c.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 		return "", fmt.Errorf("deleting ManagedResource %s: %w", installation, err)
 	}
-	// Without anybody who has seen it, it is gone at once.
+	// Without finalizers it is deleted at once.
 	resource, err = readManagedResource(ctx, c, installation)
 	if err != nil || resource == nil {
 		return "", err
@@ -58,7 +58,7 @@ func waitingMessage(kind, name, why string) string {
 	return kind + " " + name + " to go: " + why
 }
 
-// removeContent finds the Secrets by their labels: a pass that ended at the wrong moment leaves some that no ManagedResource refers to.
+// removeContent finds the Secrets by their labels: an interrupted reconciliation may leave Secrets to which no ManagedResource refers.
 func removeContent(ctx context.Context, c client.Client, installation string) (string, error) {
 	secrets := &metav1.PartialObjectMetadataList{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -91,7 +91,7 @@ func removeNamespace(ctx context.Context, c client.Client, installation string) 
 	return waitingMessage("namespace", key.Name, terminationMessage(namespace)), nil
 }
 
-// terminationMessage says what of a namespace is left, as far as Kubernetes has said.
+// terminationMessage says what remains in a namespace, according to its conditions.
 func terminationMessage(namespace *corev1.Namespace) string {
 	var reasons []string
 	for _, condition := range namespace.Status.Conditions {

@@ -18,8 +18,8 @@ import (
 )
 
 // ResolveResources reads the Secrets and ConfigMaps of the garden that a deployment refers to, and returns their data by the names of the references.
-// A reference to something that is not there, or that nobody has released for this by the label gardener.cloud/role=resource-reference, is a
-// problem.Problem (RenderingHelmValuesFailed); what goes away by itself is an ordinary error.
+// A reference to an object that does not exist, or lacks the label gardener.cloud/role=resource-reference, is a problem.Problem
+// (RenderingHelmValuesFailed); transient errors are ordinary errors.
 func ResolveResources(
 	ctx context.Context, garden client.Reader, namespace string, refs []gardencorev1.NamedResourceReference,
 ) (map[string]any, error) {
@@ -29,7 +29,7 @@ func ResolveResources(
 		if err != nil {
 			return nil, err
 		}
-		// Gardener leaves empty data out, which makes a template fail that refers to them.
+		// Gardener leaves empty data out, so a template that refers to it fails.
 		resolved[ref.Name] = map[string]any{}
 		if len(data) > 0 {
 			resolved[ref.Name] = map[string]any{"data": data}
@@ -74,8 +74,8 @@ func unresolvable(ref gardencorev1.NamedResourceReference, format string, args .
 	return problem.New(problem.RenderingHelmValuesFailed, fmt.Sprintf("resources[%s] ", ref.Name)+fmt.Sprintf(format, args...))
 }
 
-// Substitute replaces the templates in values, keys included, such as {{ .resources.<name>.data.<key> }}. Where there are no resources nothing is a
-// template, whatever it looks like. A template that fails is a problem.Problem (RenderingHelmValuesFailed). Neither argument is changed.
+// Substitute replaces the templates in values, keys included, such as {{ .resources.<name>.data.<key> }}. Without resources, values are not treated
+// as templates. A template that fails is a problem.Problem (RenderingHelmValuesFailed). Neither argument is changed.
 func Substitute(values, resources map[string]any) (map[string]any, error) {
 	if values == nil || len(resources) == 0 {
 		return values, nil
@@ -85,7 +85,7 @@ func Substitute(values, resources map[string]any) (map[string]any, error) {
 
 func substituteMap(path string, values, data map[string]any) (map[string]any, error) {
 	substituted := make(map[string]any, len(values))
-	// In a fixed order, so that of several mistakes it is always the same that is told.
+	// The order is fixed, so that of several errors always the same is reported.
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		path := path + "." + name
 		key, err := expand(path, name, data)
@@ -93,7 +93,7 @@ func substituteMap(path string, values, data map[string]any) (map[string]any, er
 			return nil, err
 		}
 		if _, twice := substituted[key]; twice {
-			// It may be a secret by now.
+			// It may contain a secret after substitution.
 			return nil, problem.New(problem.RenderingHelmValuesFailed, path+": the key is there twice once templates are replaced")
 		}
 		if substituted[key], err = substitute(path, values[name], data); err != nil {

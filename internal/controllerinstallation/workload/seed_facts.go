@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// gardenletConfigVolume and gardenletConfigKey are where Gardener's chart puts gardenlet's configuration.
+	// gardenletConfigVolume and gardenletConfigKey locate gardenlet's configuration, as in Gardener's chart.
 	gardenletConfigVolume = "gardenlet-config"
 	gardenletConfigKey    = "config.yaml"
 )
 
-// maxGardenletConfig is a multiple of what a gardenlet's configuration has. YAML takes a hundred times its length in memory, and a seed chooses the text.
+// maxGardenletConfig is a multiple of the usual size of gardenlet's configuration. Decoded YAML may take a hundred times its length in memory, and a compromised seed may contain any text.
 const maxGardenletConfig = 256 << 10
 
-// ReadSeedFacts reads what must be known of a seed. A seed without a gardenlet has Gardener's defaults.
+// ReadSeedFacts reads the facts of a seed. A seed without a gardenlet has Gardener's defaults.
 func ReadSeedFacts(ctx context.Context, cluster *seeds.Cluster) (*SeedFacts, error) {
 	configured, err := configuredGates(ctx, cluster.Client)
 	if err != nil {
@@ -40,8 +40,8 @@ func ReadSeedFacts(ctx context.Context, cluster *seeds.Cluster) (*SeedFacts, err
 	return &SeedFacts{FeatureGates: featureGates(configured), IsGarden: garden}, nil
 }
 
-// configuredGates returns the gates that gardenlet's configuration sets. A Deployment that is not made by Gardener's chart sets none; one whose
-// ConfigMap is gone or unreadable is a gardenlet that somebody is about to mend, and no reason to render anything without its gates.
+// configuredGates returns the gates that gardenlet's configuration sets. A Deployment that was not created by Gardener's chart sets none. It fails if
+// the ConfigMap is missing or malformed: rendering without the gates would be wrong.
 func configuredGates(ctx context.Context, c client.Reader) (map[string]bool, error) {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: v1beta1constants.GardenNamespace, Name: v1beta1constants.DeploymentNameGardenlet}
@@ -78,7 +78,7 @@ func configMapOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// maturity is that of a feature, by the gate that sets all of its kind.
+// maturity is the gate that sets all features of one maturity, e.g. AllAlpha.
 type maturity string
 
 const (
@@ -93,8 +93,8 @@ type gate struct {
 	on       bool
 }
 
-// gardenletGates are those of gardener/pkg/gardenlet/features at v1.149.3. A gardenlet of another version has a few others; charts hear of those that
-// its configuration names.
+// gardenletGates are the gates of gardener/pkg/gardenlet/features at v1.149.3. Gates of other versions are passed to charts if the configuration sets
+// them.
 func gardenletGates() map[string]gate {
 	return map[string]gate{
 		"CustomDNSServerInNodeLocalDNS": {beta, true},
@@ -111,7 +111,7 @@ func gardenletGates() map[string]gate {
 	}
 }
 
-// featureGates returns what is configured over the defaults. AllAlpha and AllBeta set what is not set by its name (k8s.io/component-base/featuregate).
+// featureGates merges the configured gates with the defaults. AllAlpha and AllBeta apply to gates that are not set by name (k8s.io/component-base/featuregate).
 func featureGates(configured map[string]bool) map[string]bool {
 	gates := map[string]bool{}
 	for name, gate := range gardenletGates() {
@@ -124,7 +124,7 @@ func featureGates(configured map[string]bool) map[string]bool {
 	return gates
 }
 
-// isGarden looks for an object of gardener-operator's.
+// isGarden reports whether an object of kind Garden (gardener-operator) exists.
 func isGarden(ctx context.Context, c client.Reader) (bool, error) {
 	gardens := &metav1.PartialObjectMetadataList{}
 	gardens.SetGroupVersionKind(schema.GroupVersionKind{Group: "operator.gardener.cloud", Version: "v1alpha1", Kind: "GardenList"})
@@ -134,5 +134,5 @@ func isGarden(ctx context.Context, c client.Reader) (bool, error) {
 	return len(gardens.Items) > 0, nil
 }
 
-// isNotFound reports whether there is no such kind of objects.
+// isNotFound reports whether the kind does not exist.
 func isNotFound(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }

@@ -9,8 +9,8 @@ import (
 	"github.com/gardener/gardener/pkg/utils"
 )
 
-// Values returns what is mixed into a chart's values (key "gardener"), equal to gardenlet's, in the types that JSON has. It fails as long as nobody
-// has noted the identity of the seed's cluster.
+// Values returns the values that are merged into a chart's values (key "gardener"), equal to gardenlet's, in the types of JSON. It fails while the
+// identity of the seed's cluster is unknown.
 func Values(installation Installation, garden Garden, facts *SeedFacts) (map[string]any, error) {
 	seed, err := seedValues(installation.Seed)
 	if err != nil {
@@ -74,14 +74,14 @@ func seedValues(seed *gardencorev1beta1.Seed) (map[string]any, error) {
 	return values, nil
 }
 
-// isVisible takes a seed that doesn't say for visible, as Gardener's API server does.
+// isVisible returns true by default, as Gardener's API server does.
 func isVisible(seed *gardencorev1beta1.Seed) bool {
 	settings := seed.Spec.Settings
 	return settings == nil || settings.Scheduling == nil || settings.Scheduling.Visible
 }
 
-// MergeGardenerValues mixes what Values returned into a chart's values, and changes neither. Below the key "gardener", what Gardener says replaces what the admin says,
-// entry by entry: labels, for example, are the seed's, and not the admin's besides.
+// MergeGardenerValues merges the result of Values into a chart's values, and changes neither. Below the key "gardener", each entry of Gardener
+// replaces that of the admin as a whole: labels, for example, are the seed's only.
 func MergeGardenerValues(values, gardenerValues map[string]any) map[string]any {
 	const entries = 2 // gardener.seed, for example, is a group of entries; gardener.seed.labels is one
 	return mergeToDepth(values, gardenerValues, entries)
@@ -103,7 +103,7 @@ func mergeToDepth(values, over map[string]any, depth int) map[string]any {
 	return mixed
 }
 
-// MergeValues lays an overlay over values, and changes neither: maps are merged, everything else is replaced, and nil removes.
+// MergeValues merges an overlay into values, and changes neither: maps are merged, other values are replaced, and nil removes an entry.
 func MergeValues(base, over map[string]any) map[string]any {
 	merged := maps.Clone(base)
 	if merged == nil {
@@ -114,7 +114,7 @@ func MergeValues(base, over map[string]any) map[string]any {
 		case nil:
 			delete(merged, key)
 		case map[string]any:
-			// Where there is no map, what the overlay's own removes is not to be left in it.
+			// A map that exists in the overlay only must not contain nil entries either.
 			there, _ := merged[key].(map[string]any)
 			merged[key] = MergeValues(there, value)
 		default:
