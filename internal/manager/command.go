@@ -8,15 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Command is what a binary that works for the garden answers instead of running, like --help.
+// Command is a flag with which a garden binary prints something and exits, like --help.
 type Command struct {
-	// Name is that of the flag, without dashes. Usage is a sentence for --help.
+	// Name is the name of the flag, without dashes. Usage is a sentence for --help.
 	Name, Usage string
-	// Run writes the answer to out. garden is a client without a cache for the garden.
+	// Run writes its output to out. garden is a client for the garden, without a cache.
 	Run func(ctx context.Context, garden client.Client, out io.Writer) error
 }
 
-// commandFlags are the flags for all questions that a binary answers.
+// commandFlags returns the flags of all commands.
 func (c *config) commandFlags(b Binary) []setting {
 	flags := []setting{
 		{name: "help", short: "h", usage: "Print this page.", parse: boolean(&c.help)},
@@ -39,7 +39,7 @@ func (c *config) parseCommand(name string) parser {
 	}
 }
 
-// runCommand asks the garden, or the only cluster that was named.
+// runCommand runs the command with a client for the garden, or for the only cluster that was configured.
 func (b Binary) runCommand(ctx context.Context, cfg config, out io.Writer) error {
 	path := cfg.gardenKubeconfig
 	if path == "" {

@@ -12,7 +12,7 @@ const (
 	roleSecondary = "secondary"
 )
 
-// config is what the command line asks for.
+// config contains the values of all flags.
 type config struct {
 	types                     []string
 	classes                   []string
@@ -42,8 +42,7 @@ type config struct {
 	command string
 }
 
-// defaultConfig holds what is asked for when nothing is said. Types have no default on purpose: a binary never claims a
-// type that its registration was not given.
+// defaultConfig returns the defaults of all flags. Types have no default on purpose: a binary must not serve a type that is not in its registration.
 func defaultConfig(b Binary, env environment) config {
 	cfg := config{
 		kubeconfig:              env.kubeconfig,
@@ -65,9 +64,9 @@ func defaultConfig(b Binary, env environment) config {
 	return cfg
 }
 
-// sections lists all flags as --help shows them. Parsing a flag stores its value in c.
+// sections returns all flags in the order of --help. Parsing a flag stores its value in c.
 func (c *config) sections(b Binary) []section {
-	controller := section{title: "What it serves", flags: []setting{c.typesFlag(b)}}
+	controller := section{title: "Controller", flags: []setting{c.typesFlag(b)}}
 	cluster := section{title: "API servers and leader election", flags: slices.Concat(c.gardenKubeconfigFlags(), c.leaderElectionFlags())}
 	if !b.Garden {
 		controller.flags = append(controller.flags, c.controllerFlags()...)
@@ -83,7 +82,7 @@ func (c *config) sections(b Binary) []section {
 	}
 	return append(sections,
 		section{title: "Health, metrics and logs", flags: c.observabilityFlags()},
-		section{title: "Questions", flags: c.commandFlags(b)},
+		section{title: "Commands", flags: c.commandFlags(b)},
 	)
 }
 
@@ -142,7 +141,7 @@ func (c *config) leaderElectionFlags() []setting {
 	return []setting{
 		{
 			name: "leader-election", defaults: "true",
-			usage: "Let one replica work and the others stand by.",
+			usage: "Elect one replica that works; the others stand by.",
 			parse: boolean(&c.leaderElection),
 		},
 		{
@@ -201,14 +200,14 @@ func (c *config) observabilityFlags() []setting {
 		},
 		{
 			name: "log-format", value: "FORMAT", defaults: c.logFormat,
-			usage:   "How it is logged.",
+			usage:   "Format of log lines.",
 			allowed: strings.Join(logFormats(), ", "),
 			parse:   oneOf(&c.logFormat, logFormats()),
 		},
 	}
 }
 
-// check returns what is wrong beyond the single flag.
+// check validates combinations of flags.
 func (c *config) check() []error {
 	var errs []error
 	if c.leaderElection && c.leaderElectionNamespace == "" {

@@ -1,5 +1,5 @@
-// Package manager is the process that every controller binary of Trellis is: command line, logging, metrics, health,
-// leader election, heartbeat and an orderly end. A main.go describes its Binary and says in Setup what runs inside.
+// Package manager runs the process of a controller binary: command line, logging, metrics, health, leader election, heartbeat and graceful shutdown.
+// Each main.go defines a Binary, and adds its controllers in Setup.
 //
-// The package knows controller-runtime, but no contract, no driver and no cloud.
+// The package knows controller-runtime. It must not know contracts, drivers and clouds.
 package manager

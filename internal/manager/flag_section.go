@@ -1,18 +1,18 @@
 package manager
 
-// FlagSection is a group of flags that a Binary has of its own, under one heading of --help.
+// FlagSection is a group of flags specific to a Binary, under one heading of --help.
 type FlagSection struct {
 	Title string
 	Flags []Flag
 }
 
-// Flag is one of them.
+// Flag is a flag of a FlagSection.
 type Flag struct {
-	// Name is the flag's, without dashes. Value stands for its value in --help.
+	// Name is the name of the flag, without dashes. Value is the placeholder of its value in --help.
 	Name, Value string
 	// Usage is a sentence, Allowed and Defaults are clauses for --help; the last two may be empty.
 	Usage, Allowed, Defaults string
-	// Set takes the value. Its error follows the value in the message: "must be a size".
+	// Set parses and stores the value. Its error follows the value in the message: "must be a size".
 	Set func(text string) error
 }
 

@@ -18,7 +18,7 @@ type section struct {
 // setting is one flag.
 type setting struct {
 	name, short string
-	// value stands for the value in --help; empty for a switch that needs none.
+	// value is the placeholder of the value in --help; empty for a boolean flag.
 	value string
 	// usage is a sentence, allowed and defaults are clauses; empty means anything, or nothing.
 	usage, allowed, defaults string
@@ -26,7 +26,7 @@ type setting struct {
 	parse                    parser
 }
 
-// problems collects everything that is wrong with a command line, so that it is all said at once.
+// problems collects all errors of a command line, so that one message reports them all.
 type problems []string
 
 func (p *problems) addf(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
@@ -38,8 +38,8 @@ func (p *problems) err() error {
 	return errors.New("wrong command line:\n  " + strings.Join(*p, "\n  "))
 }
 
-// parseFlags turns arguments into a config. Its error names everything that is wrong and what would be right. The config
-// is valid with an error too, as far as it goes: a question like --help is answered in any case.
+// parseFlags parses the arguments into a config. Its error names all invalid flags and what is allowed. The config is returned with an error too, so
+// that --help works in any case.
 func parseFlags(b Binary, args []string, env environment) (config, error) {
 	cfg := defaultConfig(b, env)
 	var found problems
@@ -90,7 +90,7 @@ func define(flags *pflag.FlagSet, s setting, found *problems) {
 	}
 }
 
-// findUnknown reports flags that do not exist. What follows "--" are arguments, not flags.
+// findUnknown reports flags that do not exist. Arguments after "--" are not flags.
 func findUnknown(flags *pflag.FlagSet, args []string, found *problems) {
 	isValue := false
 	for _, arg := range args {
@@ -105,7 +105,7 @@ func findUnknown(flags *pflag.FlagSet, args []string, found *problems) {
 	}
 }
 
-// takesNext reports the flag in arg if it does not exist, and returns whether the next argument is its value.
+// takesNext adds an error if the flag in arg does not exist, and returns whether the next argument is the flag's value.
 func takesNext(flags *pflag.FlagSet, arg string, found *problems) bool {
 	name, _, hasValue := strings.Cut(arg, "=")
 	var flag *pflag.Flag
@@ -121,7 +121,7 @@ func takesNext(flags *pflag.FlagSet, arg string, found *problems) bool {
 	return !hasValue && flag.NoOptDefVal == ""
 }
 
-// flagValue implements pflag.Value. It reports instead of failing, since the flag set would stop at the first failure.
+// flagValue implements pflag.Value. It collects errors instead of returning them, since the flag set would stop at the first one.
 type flagValue struct {
 	setting
 	found *problems

@@ -10,9 +10,8 @@ import (
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// newGarden returns the client for the garden of a binary that works for it. It makes no connection, and so does not fail when the garden is
-// away: in the runtime cluster, the process may well be up before the garden's API server is. A token that is renewed in its file is read again
-// by client-go.
+// newGarden returns the client for the garden. It makes no connection, and so does not fail while the garden is unreachable: in the runtime cluster,
+// the process may start before the garden's API server. client-go reads a token file again when the token is renewed.
 func (b Binary) newGarden(cfg config, mgr ctrlmanager.Manager) (client.Client, *rest.Config, error) {
 	if !b.Garden {
 		return nil, nil, nil
@@ -24,13 +23,13 @@ func (b Binary) newGarden(cfg config, mgr ctrlmanager.Manager) (client.Client, *
 	if err != nil {
 		return nil, nil, err
 	}
-	// Each cluster has one registration of the binary. Two writers of one would undo each other's work for ever.
+	// Each cluster has one webhook registration of the binary. Two writers of one registration would overwrite each other forever.
 	if own := mgr.GetConfig(); config.Host == own.Host && config.ServerName == own.ServerName {
 		return nil, nil, errors.New("--garden-kubeconfig names the API server that --kubeconfig names: leave it out if the garden is that cluster")
 	}
 	config.UserAgent = userAgent(b.Name)
-	// Objects of the garden are large, and Gardener's API server writes and reads them several times faster in the binary form. Custom resources,
-	// which have none, are not looked up there.
+	// Objects of the garden are large, and gardener-apiserver encodes and decodes protobuf several times faster than JSON. The client reads no custom
+	// resources there, which have no protobuf encoding.
 	config.ContentType = k8sruntime.ContentTypeProtobuf
 	config.AcceptContentTypes = k8sruntime.ContentTypeProtobuf + "," + k8sruntime.ContentTypeJSON
 	garden, err := newUncachedClient(config, client.Options{Scheme: mgr.GetScheme()})
@@ -40,7 +39,7 @@ func (b Binary) newGarden(cfg config, mgr ctrlmanager.Manager) (client.Client, *
 	return garden, config, nil
 }
 
-// gardenKubeconfigFlags are those of a binary that works for the garden.
+// gardenKubeconfigFlags returns the kubeconfig flags of a garden binary.
 func (c *config) gardenKubeconfigFlags() []setting {
 	return []setting{
 		{
@@ -56,21 +55,21 @@ func (c *config) gardenKubeconfigFlags() []setting {
 	}
 }
 
-// withGardenUsage explains flags for webhooks to whoever has two clusters.
+// withGardenUsage replaces usages of webhook flags by those for two clusters.
 func withGardenUsage(flags []setting) []setting {
 	for i, flag := range flags {
 		switch flag.name {
 		case "webhook-config-mode":
 			flags[i].usage = "How the garden's API server reaches the webhooks: by a Service, by a URL, or by a URL with the name of the Service. " +
-				"The runtime cluster's own is always given the Service, or in mode " + WebhookModeURL + " that URL."
+				"The API server of the runtime cluster always uses the Service, or in mode " + WebhookModeURL + " that URL."
 			flags[i].defaults = WebhookModeURLService + " with a kubeconfig of the garden, else " + WebhookModeService
 		case "webhook-config-url":
 			flags[i].usage = "Where API servers reach the webhooks in mode " + WebhookModeURL + "."
 		case "webhook-config-namespace":
-			flags[i].usage = "Namespace of the runtime cluster with the Service and the Secrets with certificates; it owns what is registered there. " +
+			flags[i].usage = "Namespace of the runtime cluster with the Service and the Secrets with certificates; it owns the webhook configurations there. " +
 				"The label issued-at-time=0 on one of the Secrets renews it at once."
 		case "webhook-config-owner-namespace":
-			flags[i].usage = "Namespace of the garden that owns what is registered there: when it is deleted, the API server forgets the webhooks."
+			flags[i].usage = "Namespace of the garden that owns the webhook configurations there: they are deleted with it."
 			flags[i].defaults = "none with a kubeconfig of the garden, else that namespace"
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// addHealthChecks fills /healthz (the process answers) and /readyz (its caches are in sync). A standby has no informers
-// yet and is ready at once.
+// addHealthChecks adds the checks of /healthz (the process responds) and /readyz (its caches are synced). A standby has no informers yet and is ready
+// at once.
 func addHealthChecks(mgr ctrlmanager.Manager) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("adding liveness check: %w", err)
@@ -23,14 +23,14 @@ func addHealthChecks(mgr ctrlmanager.Manager) error {
 	return nil
 }
 
-// syncWaiter is the part of a cache that readiness depends on.
+// syncWaiter is the part of a cache that the readiness check needs.
 type syncWaiter interface {
 	WaitForCacheSync(ctx context.Context) bool
 }
 
 func cachesSynced(caches syncWaiter) healthz.Checker {
 	return func(req *http.Request) error {
-		// Half of the second that a probe lasts by default.
+		// Half of a probe's default timeout of one second.
 		ctx, cancel := context.WithTimeout(req.Context(), time.Second/2)
 		defer cancel()
 		if !caches.WaitForCacheSync(ctx) {

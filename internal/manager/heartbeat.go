@@ -20,16 +20,15 @@ const (
 	heartbeatLease = "gardener-extension-heartbeat"
 	// heartbeatRetry is the pause after a failed renewal, when the interval is not shorter.
 	heartbeatRetry = 5 * time.Second
-	// heartbeatTimeout bounds one renewal, so that a hanging API server costs one beat only.
+	// heartbeatTimeout bounds one renewal, so that an API server that does not respond delays no later one.
 	heartbeatTimeout = 10 * time.Second
 )
 
-// heartbeat renews the Lease by which gardenlet knows that the extension is alive. Without it, or when it is older than
-// a threshold of 5 minutes by default, gardenlet distrusts the conditions on the extension's objects.
+// heartbeat renews the Lease by which gardenlet detects that the extension is running. Without the Lease, or when it is older than a threshold of 5
+// minutes by default, gardenlet ignores the conditions on the extension's objects.
 //
-// It beats on the leader only: a standby must not vouch for a leader that is stuck, and takes over long before the
-// threshold when the leader is gone. That holds for primary and secondary controllers alike, since each has its own
-// leader and, for this Lease, its own namespace.
+// It runs on the leader only: a standby must not report a stuck leader as healthy, and it becomes the leader long before the threshold when the
+// leader ends. That holds for primary and secondary controllers alike, since each has its own leader and, for this Lease, its own namespace.
 type heartbeat struct {
 	client    client.Client
 	namespace string
@@ -66,7 +65,7 @@ func addHeartbeat(mgr ctrlmanager.Manager, cfg config, log logr.Logger) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (h *heartbeat) NeedLeaderElection() bool { return true }
 
-// Start implements manager.Runnable. It outlives every error of the API server.
+// Start implements manager.Runnable. It returns no error of the API server.
 func (h *heartbeat) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
 		pause := h.interval

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// helpText is the page that --help prints. Defaults are shown as for a process outside a pod.
+// helpText returns the output of --help. Defaults are those of a process outside a pod.
 func helpText(b Binary) string {
 	cfg := defaultConfig(b, environment{})
 	var page strings.Builder
@@ -19,7 +19,7 @@ func helpText(b Binary) string {
 	return page.String()
 }
 
-// help returns the flag's lines of the page.
+// help returns the flag's lines of that output.
 func (s setting) help() string {
 	var lines strings.Builder
 	if s.short != "" {

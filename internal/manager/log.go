@@ -19,8 +19,8 @@ const (
 	logText = "text"
 )
 
-// newLogger returns the root logger. Debug shows V(1). There is no sampling, since a line about a change of the world must
-// never be lost, and no stack trace below a panic, since errors carry the deeds that failed.
+// newLogger returns the root logger. Debug shows V(1). There is no sampling, since no line about a change of the cloud may be lost, and no stack
+// trace below a panic, since errors name the failed actions.
 func newLogger(level, format string, out io.Writer) logr.Logger {
 	levels := map[string]zapcore.Level{
 		logDebug: zapcore.DebugLevel,

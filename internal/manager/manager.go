@@ -27,60 +27,60 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one binary. All fields but Garden, Webhooks, Flags and Questions are required.
+// Binary describes one binary. All fields but Garden, Webhooks, Flags and Commands are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
 	// Description is a sentence for --help.
 	Description string
-	// Types are the provider types compiled in: what --types may name.
+	// Types are the provider types compiled in: the allowed values of --types.
 	Types []string
-	// Garden is true for a binary that works for the garden, wherever it runs, and fulfils no extension objects. So it has neither classes nor a
+	// Garden is true for a binary that serves the garden, wherever it runs, and reconciles no extension objects. It has neither classes nor a
 	// heartbeat.
 	Garden bool
-	// Webhooks are the names of the admission webhooks compiled in: what --disable-webhooks may name. A binary with webhooks
-	// has flags for them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
+	// Webhooks are the names of the admission webhooks compiled in: the allowed values of --disable-webhooks. A binary with webhooks has flags for
+	// them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
 	Webhooks []string
-	// Flags are those that only this binary has.
+	// Flags are the flags that only this binary has.
 	Flags FlagSection
-	// Commands are what the binary answers instead of running, each by a flag.
+	// Commands are flags with which the binary prints something and exits.
 	Commands []Command
 	// AddToScheme registers the API types that the binary works with, besides the core types.
 	AddToScheme func(*runtime.Scheme) error
-	// Setup adds to the process what the binary is for. Nothing runs before it returns.
+	// Setup adds the binary's controllers and webhooks to the process. Nothing runs before it returns.
 	Setup func(*Process) error
 }
 
-// Process is what a Binary's Setup builds upon.
+// Process is the input of a Binary's Setup.
 type Process struct {
-	// Name is the Binary's.
+	// Name is the Binary's name.
 	Name string
-	// Manager runs what Setup adds to it. Its client reads from the API server, never from a cache.
+	// Manager runs the runnables that Setup adds. Its client reads from the API server, never from a cache.
 	Manager ctrlmanager.Manager
-	// Garden is a client for the garden, without a cache too: the Manager's own when both are the same cluster. The garden may be away, also
-	// at the start. It is nil unless the Binary works for the garden, and so are the fields from Classes to GardenerVersion if it does.
+	// Garden is a client for the garden, also without a cache: the Manager's own if both are the same cluster. The garden may be unreachable, also at
+	// the start. Garden is nil unless the Binary serves the garden; if it does, the fields from Classes to GardenerVersion are zero.
 	Garden client.Client
-	// GardenConfig is how Garden connects: for those who want to watch it.
+	// GardenConfig is the configuration of Garden's connection, for callers that watch the garden.
 	GardenConfig *rest.Config
 	// Types are the provider types to serve: a non-empty subset of the Binary's.
 	Types []string
 	// Classes are the extension classes to serve, of "shoot", "seed" and "garden". A controller has at least one.
 	Classes []string
-	// MaxConcurrentReconciles is how many objects each controller may work on at the same time.
+	// MaxConcurrentReconciles is how many objects each controller may reconcile at the same time.
 	MaxConcurrentReconciles int
-	// IgnoreOperationAnnotation makes spec changes act at once. For development only.
+	// IgnoreOperationAnnotation makes controllers act on spec changes at once. For development only.
 	IgnoreOperationAnnotation bool
-	// GardenerVersion is the version of the gardenlet next door, e.g. "v1.149.3", or empty when not told.
+	// GardenerVersion is the version of the seed's gardenlet, e.g. "v1.149.3", or empty if unknown.
 	GardenerVersion string
-	// Webhooks says how to serve admission webhooks. It is of no meaning to a Binary without webhooks.
+	// Webhooks configures how to serve admission webhooks. It is unused in a Binary without webhooks.
 	Webhooks WebhookOptions
 	// Log is the process's root logger.
 	Log logr.Logger
-	// Registerer takes metrics; they are served with those of the process.
+	// Registerer registers metrics; they are served with those of the process.
 	Registerer prometheus.Registerer
 }
 
-// ClassesAs returns the classes to serve as values of the type that Gardener's API has for them.
+// ClassesAs returns the classes to serve as values of Gardener's type for them.
 func ClassesAs[C ~string](p *Process) []C {
 	classes := make([]C, 0, len(p.Classes))
 	for _, class := range p.Classes {
@@ -89,22 +89,22 @@ func ClassesAs[C ~string](p *Process) []C {
 	return classes
 }
 
-// Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after an
-// orderly end, 1 after a failure, 2 when the command line is wrong. A second signal ends the process at once.
+// Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after a graceful shutdown, 1 after a
+// failure, 2 if the command line is invalid. A second signal ends the process at once.
 func Main(binary Binary) int {
 	tuneGC()
 	return binary.run(signals.Context(), os.Args[1:], readEnvironment(), os.Stdout, os.Stderr)
 }
 
-// tuneGC collects garbage twice as often as Go does by default. A controller allocates little and waits much: memory is
-// what it costs, in every seed and once per contract. $GOGC has the last word.
+// tuneGC makes the garbage collector run twice as often as by default, unless $GOGC is set. A controller allocates little and is idle most of the
+// time: its cost is memory, in every seed and once per contract.
 func tuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50)
 	}
 }
 
-// run is Main without the process around it. Answers to questions go to stdout, problems and logs to stderr.
+// run is Main without globals of the process. The output of commands goes to stdout, errors and logs to stderr.
 func (b Binary) run(ctx context.Context, args []string, env environment, stdout, stderr io.Writer) int {
 	cfg, err := parseFlags(b, args, env)
 	switch {
@@ -183,7 +183,7 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	return nil
 }
 
-// registerBuildInfo makes the build visible to Prometheus. A registry that has it already, keeps it.
+// registerBuildInfo registers a metric with the version of the build, unless the registry has it already.
 func registerBuildInfo(registerer prometheus.Registerer) error {
 	info := buildinfo.Read()
 	gauge := prometheus.NewGauge(prometheus.GaugeOpts{

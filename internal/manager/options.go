@@ -26,14 +26,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/buildinfo"
 )
 
-// gracefulShutdown bounds the orderly end: passes under way see their context cancelled and save their state. It stays
-// below the 30 seconds that a kubelet grants a pod by default.
+// gracefulShutdown bounds the graceful shutdown: the context of running reconciliations is cancelled, and they save their state. It is less than a
+// pod's default grace period of 30 seconds.
 const gracefulShutdown = 25 * time.Second
 
-// podNamespaceFile is where a kubelet tells a pod its namespace.
+// podNamespaceFile is the file in which the kubelet stores the namespace of a pod.
 const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// environment are what a process learns from outside its command line.
+// environment is the input of a process besides its command line.
 type environment struct {
 	// podNamespace is the namespace of the pod that the process runs in, empty outside a pod.
 	podNamespace string
@@ -41,17 +41,17 @@ type environment struct {
 	kubeconfig string
 	// gardenKubeconfig is the value of GARDEN_KUBECONFIG.
 	gardenKubeconfig string
-	// setGlobalLogger gives the libraries that log through globals of their own the process's logger; nil keeps it from them.
+	// setGlobalLogger sets the logger of libraries that log through globals; may be nil.
 	setGlobalLogger func(logr.Logger)
 }
 
 func readEnvironment() environment {
-	// No file, or none that can be read, means that this is no pod.
+	// Without a readable file, the process does not run in a pod.
 	namespace, _ := os.ReadFile(podNamespaceFile)
 	return environment{
 		podNamespace: strings.TrimSpace(string(namespace)),
 		kubeconfig:   os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
-		// The name that gardener-operator gives it, and that upstream's admission reads.
+		// gardener-operator sets this variable, and upstream's admission reads it.
 		gardenKubeconfig: os.Getenv("GARDEN_KUBECONFIG"),
 		setGlobalLogger: func(log logr.Logger) {
 			logf.SetLogger(log)
@@ -105,15 +105,15 @@ func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrl
 	}
 }
 
-// newUncachedClient makes all reads go to the API server. Informers exist to bring events, not to be read: a read through
-// a cache would silently start one for its kind and keep every Secret, or every Cluster with its CloudProfile, in memory.
+// newUncachedClient returns a client that reads from the API server. Informers exist for events, not for reads: a read through a cache would silently
+// start an informer for the kind and keep every Secret, or every Cluster with its CloudProfile, in memory.
 func newUncachedClient(config *rest.Config, options client.Options) (client.Client, error) {
 	options.Cache = nil
 	return client.New(config, options)
 }
 
-// loadRESTConfig reads the kubeconfig at path or, without one, uses the pod's service account. It never guesses a file in
-// the home directory: a controller that acts on whatever cluster a shell last pointed at does harm.
+// loadRESTConfig reads the kubeconfig at path or, without one, uses the pod's service account. It never reads a file in the home directory: a
+// controller must not act on the cluster that a shell happens to point at.
 func loadRESTConfig(path string) (*rest.Config, error) {
 	config, err := rest.InClusterConfig()
 	if path != "" {
@@ -125,8 +125,7 @@ func loadRESTConfig(path string) (*rest.Config, error) {
 	case err != nil:
 		return nil, fmt.Errorf("loading kubeconfig %q: %w", cmp.Or(path, "of the pod"), err)
 	}
-	// Fairness between clients is the API server's business (API Priority and Fairness); a limit here would only
-	// slow down many shoots that reconcile at the same time.
+	// The API server limits clients itself (API Priority and Fairness); a limit here would only slow down many concurrent reconciliations.
 	config.QPS = -1
 	return config, nil
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// A parser stores the value of a flag. Its error is a clause about the value; what would be allowed is added by others.
+// A parser stores the value of a flag. Its error is a clause about the value; the caller adds what is allowed.
 type parser func(text string) error
 
 func text(target *string) parser {
@@ -58,7 +58,7 @@ func oneOf(target *string, allowed []string) parser {
 	}
 }
 
-// listOf takes values separated by commas, each of them allowed. Repetitions count once.
+// listOf parses allowed values separated by commas. Duplicates are ignored.
 func listOf(target *[]string, message string, allowed []string) parser {
 	return func(text string) error {
 		var values []string
@@ -124,7 +124,7 @@ func hostErrors(text string) []string {
 	return validation.IsDNS1123Subdomain(strings.ToLower(text))
 }
 
-// hostWithOptionalPort takes what stands between the scheme and the path of a URL.
+// hostWithOptionalPort parses the part of a URL between scheme and path.
 func hostWithOptionalPort(target *string) parser {
 	return func(text string) error {
 		location, err := url.Parse("https://" + text)

@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// How API servers reach the webhooks of a process; values of --webhook-config-mode.
+// Modes in which API servers reach the webhooks of a process; values of --webhook-config-mode.
 const (
-	// WebhookModeService is by a Service of the cluster that the API server belongs to.
+	// WebhookModeService is a Service in the cluster of the API server.
 	WebhookModeService = "service"
-	// WebhookModeURL is by a URL that the command line gives.
+	// WebhookModeURL is a URL given by a flag.
 	WebhookModeURL = "url"
-	// WebhookModeURLService is by a URL with the name of the Service: for an API server that runs in the cluster of the
-	// process, but serves another one.
+	// WebhookModeURLService is a URL with the name of the Service, for an API server that runs in the cluster of the process, but serves another
+	// cluster.
 	WebhookModeURLService = "url-service"
 )
 
-// allWebhooks stands for all webhooks of the binary in --disable-webhooks.
+// allWebhooks is the value of --disable-webhooks for all webhooks of the binary.
 const allWebhooks = "*"
 
-// WebhookOptions is what the command line says about serving admission webhooks. Package internal/manager/webhook acts on it.
+// WebhookOptions contains the flags about admission webhooks. Package internal/manager/webhook uses them.
 type WebhookOptions struct {
 	// Compiled are the names of all webhooks of the binary, Disabled those of them that must not be served.
 	Compiled, Disabled []string
-	// SeparateGarden is true when the garden is another cluster than the one of the process. Mode, URL and OwnerNamespace are about the garden
-	// then; ForRuntimeCluster says what goes for the other one.
+	// SeparateGarden is true if the garden is another cluster than the one of the process. Then Mode, URL and OwnerNamespace apply to the garden, and
+	// ForRuntimeCluster returns the options of the other cluster.
 	SeparateGarden bool
 	// Mode is one of the constants above.
 	Mode string
@@ -37,20 +37,20 @@ type WebhookOptions struct {
 	ServicePort int
 	// Namespace is where the Service is and where the certificates are kept. It may be empty when all webhooks are disabled.
 	Namespace string
-	// OwnerNamespace is the namespace that the registrations go away with. It may be empty when all webhooks are disabled.
+	// OwnerNamespace is the namespace that owns the registrations: they are deleted with it. It may be empty if all webhooks are disabled.
 	OwnerNamespace string
 	// ServerHost and ServerPort are where the process listens. No host means all addresses.
 	ServerHost string
 	ServerPort int
 }
 
-// Serves reports whether the webhook of that name is to be served if there is use for it.
+// Serves reports whether the webhook of that name is compiled in and enabled.
 func (o WebhookOptions) Serves(name string) bool {
 	return slices.Contains(o.Compiled, name) && !slices.Contains(o.Disabled, name)
 }
 
-// ForRuntimeCluster returns what goes for the process's own cluster when the garden is another one. Its API server sees the Service as such.
-// A URL is one for both.
+// ForRuntimeCluster returns the options for the process's own cluster if the garden is another one. Its API server reaches the Service directly. A
+// URL is the same for both clusters.
 func (o WebhookOptions) ForRuntimeCluster() WebhookOptions {
 	if o.Mode != WebhookModeURL {
 		o.Mode = WebhookModeService
@@ -76,14 +76,14 @@ func webhookModes() []string {
 	return []string{WebhookModeService, WebhookModeURL, WebhookModeURLService}
 }
 
-// webhookFlags have upstream's names (gardener/extensions/pkg/webhook/cmd and .../controller/cmd).
+// webhookFlags returns the flags about webhooks. They have upstream's names (gardener/extensions/pkg/webhook/cmd and .../controller/cmd).
 func (c *config) webhookFlags(b Binary) []setting {
 	const ports = "1 to 65535"
 	o := &c.webhooks
 	flags := []setting{
 		{
 			name: "disable-webhooks", value: "NAME,...", defaults: "none",
-			usage:   "Webhooks not to serve. What was registered for them is taken back.",
+			usage:   "Webhooks not to serve. Their registrations are deleted.",
 			allowed: strings.Join(o.Compiled, ", ") + ", or " + allWebhooks + " for all",
 			parse:   c.parseDisabledWebhooks,
 		},
@@ -114,7 +114,7 @@ func (c *config) webhookFlags(b Binary) []setting {
 		},
 		{
 			name: "webhook-config-owner-namespace", value: "NAMESPACE", defaults: "that namespace",
-			usage:   "Namespace that owns what is registered: when it is deleted, the API server forgets the webhooks.",
+			usage:   "Namespace that owns the webhook configurations: they are deleted with it.",
 			allowed: "the name of a namespace",
 			parse:   namespaceName(&o.OwnerNamespace),
 		},
@@ -137,7 +137,7 @@ func (c *config) webhookFlags(b Binary) []setting {
 	return flags
 }
 
-// parseDisabledWebhooks takes an empty list too: charts render one.
+// parseDisabledWebhooks accepts an empty list, since charts render one.
 func (c *config) parseDisabledWebhooks(text string) error {
 	if text == "" {
 		c.webhooks.Disabled = nil
@@ -154,7 +154,7 @@ func (c *config) parseDisabledWebhooks(text string) error {
 	return nil
 }
 
-// completed fills in what follows from other flags.
+// completed returns the options with defaults that depend on other flags.
 func (o WebhookOptions) completed() WebhookOptions {
 	o.ServicePort = cmp.Or(o.ServicePort, o.ServerPort)
 	o.OwnerNamespace = cmp.Or(o.OwnerNamespace, o.Namespace)
@@ -165,7 +165,7 @@ func (o WebhookOptions) completed() WebhookOptions {
 	return o
 }
 
-// check returns what is wrong beyond the single flag.
+// check validates combinations of flags.
 func (o WebhookOptions) check() []error {
 	if !slices.ContainsFunc(o.Compiled, o.Serves) {
 		return nil

@@ -17,25 +17,25 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/problem"
 )
 
-// command is the first argument of a process that renders. The limits follow it.
+// command is the first argument of a rendering process. The limits follow it.
 const command = "render-chart"
 
-// How a process ends that has gone beyond a limit. Go itself ends with 2 whenever it crashes, also when there is no more memory to be had, or no more
-// stack: what it writes then tells why (crash).
+// Exit codes of a process that exceeded a limit. A Go program exits with 2 when it crashes, also for want of memory or stack: its output then
+// contains the reason (crash).
 const (
 	exitCrash  = 2
 	exitCPU    = 3
 	exitMemory = 4
 	exitInput  = 5
-	// exitRaceDetector is how ThreadSanitizer ends a process, in tests only.
+	// exitRaceDetector is the exit code that ThreadSanitizer ends a process with, in tests only.
 	exitRaceDetector = 66
 )
 
-// response is what such a process writes. It has one of the three.
+// response is the output of a rendering process. Exactly one of the three fields is set.
 type response struct {
 	Objects []*unstructured.Unstructured `json:"objects,omitempty"`
 	Problem *problem.Problem             `json:"problem,omitempty"`
-	// Error is that of what is nobody's to mend.
+	// Error is an error that is not the fault of the chart.
 	Error string `json:"error,omitempty"`
 }
 
@@ -47,7 +47,7 @@ func arguments(limits Limits) []string {
 	return append([]string{command}, arguments...)
 }
 
-// parse reads what arguments has written. It reports false for a process that is to do something else.
+// parse reads the output of arguments. It returns false if the process was not started for rendering.
 func parse(args []string) (limits Limits, isChild bool) {
 	const count = 6 // the program's name and the command among them
 	if len(args) != count || args[1] != command {
@@ -64,7 +64,7 @@ func parse(args []string) (limits Limits, isChild bool) {
 	return Limits{CPU: time.Duration(numbers[0]), Memory: numbers[1], Objects: int(numbers[2]), Output: int(numbers[3])}, true
 }
 
-// RunIfChild renders what it reads and ends the process, if the process was started for that. It comes first in a program that uses Renderer.
+// RunIfChild renders the request on stdin and ends the process, if the process was started for that. A program that uses Renderer calls it first.
 func RunIfChild() {
 	limits, isChild := parse(os.Args)
 	if !isChild {
@@ -77,7 +77,7 @@ func RunIfChild() {
 	os.Exit(handleRequest(os.Stdin, os.Stdout, limits))
 }
 
-// handleRequest answers one request. The answer goes out as a whole, when it is known to be within its limits.
+// handleRequest responds to one request. The response is written as a whole, after it was found to be within its limits.
 func handleRequest(in io.Reader, out io.Writer, limits Limits) int {
 	request := &Request{}
 	if err := json.NewDecoder(in).Decode(request); err != nil {
@@ -113,8 +113,8 @@ func elements(content []byte) int {
 	return bytes.Count(content, []byte(",")) + bytes.Count(content, []byte("{")) + bytes.Count(content, []byte("["))
 }
 
-// apply has the kernel and a watch keep the limits. The kernel's are the last resort: it counts memory that is only reserved, and ends the process
-// without a word.
+// apply enforces the limits by the kernel and by a goroutine. The kernel's limits are the last resort: they include memory that is only reserved, and
+// the kernel ends the process without a message.
 func (l Limits) apply() error {
 	debug.SetMemoryLimit(l.Memory / 2)
 	if reserved := reservedMemory(); reserved > 0 {
@@ -133,7 +133,7 @@ func limit(resource int, value uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: value, Max: value})
 }
 
-// reservedMemory is how much address space the process has already, 0 where that is not known: the runtime reserves far more than it uses.
+// reservedMemory returns the size of the process's address space in bytes, or 0 if it is unknown: the runtime reserves far more than it uses.
 func reservedMemory() uint64 {
 	content, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -147,7 +147,7 @@ func reservedMemory() uint64 {
 	return count * uint64(os.Getpagesize())
 }
 
-// enforce ends the process when it goes beyond a limit, also when its parent is gone.
+// enforce ends the process when it exceeds a limit, or when its parent has ended.
 func (l Limits) enforce() {
 	const interval = 10 * time.Millisecond
 	inUse := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
@@ -162,7 +162,7 @@ func (l Limits) enforce() {
 	}
 }
 
-// processorTime is the processor time that the process has taken.
+// processorTime returns the processor time that the process has used.
 func processorTime() time.Duration {
 	usage := syscall.Rusage{}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// maxCrash is how much is read of what a process writes that crashes. Why it does comes first, and traces of all goroutines after it.
+// maxCrash is how many bytes are read of the output of a crashed process. The reason comes first, stack traces of all goroutines after it.
 const maxCrash = 1 << 10
 
-// outOfMemory is what the runtime of Go writes when it gets no more memory (runtime/mheap.go).
+// outOfMemory is the message of the Go runtime when it gets no more memory (runtime/mheap.go).
 var outOfMemory = regexp.MustCompile(`out of memory: cannot allocate (\d+)-byte block \((\d+) in use\)`)
 
-// crash is the error of a process that Go has ended. text is the beginning of what it wrote.
+// crash is the error of a process that the Go runtime has ended. text is the beginning of its output.
 type crash struct {
 	text      string
 	resources map[string]any
 }
 
-// Error implements error. It quotes no resources, and nothing of a line that is not there as a whole.
+// Error implements error. It quotes no resources and no truncated line.
 func (c *crash) Error() string {
 	line, _, isWhole := strings.Cut(strings.TrimSpace(c.text), "\n")
 	if !isWhole {
@@ -27,10 +27,10 @@ func (c *crash) Error() string {
 	return "it crashed: " + redact(line, c.resources)
 }
 
-// exceedsMemory reports whether the process went beyond its memory, or too deep. A machine without threads or memory to give, and a fault in Helm, crash it
-// as well.
+// exceedsMemory reports whether the process exceeded its memory or stack. A machine that is out of threads or memory, and a bug in Helm, crash it as
+// well.
 func (c *crash) exceedsMemory(memory int64) bool {
-	// The last two are the race detector's: with it, as tests run, a heap beyond the limit has no address left.
+	// The last two are messages of the race detector, which tests run with: a heap beyond the limit then has no address left.
 	for _, text := range []string{
 		"goroutine stack exceeds", "stack overflow", "address space collisions for -race mode", "ThreadSanitizer failed to allocate",
 	} {
@@ -47,7 +47,7 @@ func (c *crash) exceedsMemory(memory int64) bool {
 	return err == nil && other == nil && requested+inUse >= uint64(memory)
 }
 
-// prefixBuffer takes everything and keeps as much as there is room for.
+// prefixBuffer accepts all input and keeps the first bytes up to its size.
 type prefixBuffer struct {
 	content  []byte
 	capacity int

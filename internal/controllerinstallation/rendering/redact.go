@@ -9,14 +9,14 @@ import (
 
 const (
 	redacted = "[from a resource]"
-	// minRedacted is the length of what is worth hiding: a shorter text is part of many words.
+	// minRedacted is the least length in bytes of a text that is hidden: a shorter text is part of many words.
 	minRedacted = 4
-	// maxRedacted is how much of a message is looked through from either end, many times what is told of it. What is between is left out.
+	// maxRedacted is how many bytes of a message are searched from either end, many times what is shown of it. The bytes between are left out.
 	maxRedacted = 64 << 10
 )
 
-// redact takes what was read from Secrets and ConfigMaps out of a message, which everybody may read who sees a status. Templates and parsers of their
-// output quote what they stumble over, line by line. The message must be whole: of what was cut in the middle of a secret nobody can tell what it was.
+// redact removes data of Secrets and ConfigMaps from a message, since everyone with access to the status can read it. Templates, and parsers of their
+// output, quote the input that they fail on, line by line. The message must not be truncated: a secret that was cut in the middle cannot be found.
 func redact(message string, resources map[string]any) string {
 	spellings, longest := spellingsOf(resources), 0
 	for spelling := range spellings {
@@ -25,13 +25,13 @@ func redact(message string, resources map[string]any) string {
 	if len(message) <= 2*maxRedacted {
 		return removeTexts(message, spellings, 0, len(message))
 	}
-	// Near where the middle is left out may be something of which the rest is not there.
+	// The text next to the left-out middle may be a part of a secret.
 	longest = min(longest, maxRedacted)
 	return removeTexts(message[:maxRedacted], spellings, 0, maxRedacted-longest) + " ... " +
 		removeTexts(message[len(message)-maxRedacted:], spellings, longest, maxRedacted)
 }
 
-// removeTexts returns the message without these texts, also where they overlap, and without what is not between from and to.
+// removeTexts returns the part of the message between from and to, without these texts, also where they overlap.
 func removeTexts(message string, texts map[string]struct{}, from, to int) string {
 	isHidden := make([]bool, len(message))
 	for at := range isHidden {
@@ -52,7 +52,7 @@ func removeTexts(message string, texts map[string]struct{}, from, to int) string
 	return out.String()
 }
 
-// markOccurrences marks all places of a text in a message.
+// markOccurrences marks all occurrences of a text in a message.
 func markOccurrences(isHidden []bool, message, text string) {
 	end := 0
 	for from := 0; from < len(message); from++ {
@@ -67,7 +67,7 @@ func markOccurrences(isHidden []bool, message, text string) {
 	}
 }
 
-// spellingsOf are the texts that stand for what resources hold: each line of it, plain and as those write it who quote it.
+// spellingsOf returns the texts that represent the data of resources: each line of it, plain and as Go, JSON and YAML quote it.
 func spellingsOf(resources map[string]any) map[string]struct{} {
 	spellings := map[string]struct{}{}
 	for _, resource := range resources {
@@ -78,7 +78,7 @@ func spellingsOf(resources map[string]any) map[string]struct{} {
 			add(spellings, base64.StdEncoding.EncodeToString([]byte(text)))
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)
-				// YAML reads such letters at an end as something else than text, and quotes the rest.
+				// YAML does not read such characters at the end of a line as text, and quotes the rest.
 				for _, plain := range []string{line, strings.Trim(line, "*&!|>'\"%@`[]{}#,:?-")} {
 					add(spellings, append(quoted(plain), plain)...)
 				}
@@ -88,7 +88,7 @@ func spellingsOf(resources map[string]any) map[string]struct{} {
 	return spellings
 }
 
-// quoted are the forms in which Go, JSON and YAML put a text between quotation marks, without these.
+// quoted returns the forms in which Go, JSON and YAML write a text between quotation marks, without these.
 func quoted(text string) []string {
 	literals := []string{strconv.Quote(text), strconv.QuoteToASCII(text)}
 	if inJSON, err := json.Marshal(text); err == nil {
@@ -101,7 +101,7 @@ func quoted(text string) []string {
 	return append(forms, strings.ReplaceAll(text, "'", "''"))
 }
 
-// add adds texts, also as they are in a message of which the white space was made one space.
+// add adds texts, also in the form with each run of white space replaced by one space.
 func add(to map[string]struct{}, texts ...string) {
 	for _, text := range texts {
 		for _, form := range []string{text, strings.Join(strings.Fields(text), " ")} {

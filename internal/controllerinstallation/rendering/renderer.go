@@ -29,20 +29,20 @@ const (
 	defaultObjects = 2000
 	defaultOutput  = 8 << 20
 
-	// maxConcurrentRenders is how many processes render at the same time.
+	// maxConcurrentRenders is how many rendering processes run at the same time.
 	maxConcurrentRenders = 2
-	// What was rendered is kept, zipped: nothing of it changes while its input is the same, and each installation is looked at every half minute. What
-	// cannot be rendered is not tried again all the time either. This is an eighth of the memory that the operator in the garden has; a quarter is for
-	// those who render. A chart like ours takes some 6 KiB, so it is enough for 40,000 installations.
+	// Results are cached, zipped: the same input has the same result, and each installation is checked every half minute. Failures are cached for a
+	// shorter time. The cache takes an eighth of the memory limit of the operator in the garden; a quarter is for the rendering processes. A chart
+	// like those of this repository takes some 6 KiB, so the cache is large enough for 40,000 installations.
 	maxCacheSize        = 256 << 20
 	maxCachedResultSize = 256 << 10
 	cacheTTL            = 24 * time.Hour
 	problemCacheTTL     = 10 * time.Minute
-	// waitDelay is how long output is waited for after a process was ended.
+	// waitDelay is how long the renderer waits for output after it ended a process.
 	waitDelay = 5 * time.Second
 )
 
-// Renderer renders charts in processes of this program, which must begin with RunIfChild. It may be used by many at once.
+// Renderer renders charts in child processes of this program, which must call RunIfChild first. It is safe for concurrent use.
 type Renderer struct {
 	program string
 	limits  Limits
@@ -50,7 +50,7 @@ type Renderer struct {
 	cache   *resultCache
 }
 
-// New returns a Renderer. It fails where the program doesn't know its own file.
+// New returns a Renderer. It fails if the path of the program's own file is unknown.
 func New(limits Limits) (*Renderer, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -61,7 +61,7 @@ func New(limits Limits) (*Renderer, error) {
 	}, nil
 }
 
-// cacheCapacity is how much of what was rendered is kept in a container with that limit, 0 where there is none.
+// cacheCapacity returns the size of the cache in bytes for a container with that memory limit; 0 is no limit.
 func cacheCapacity(container int64) int {
 	const part = 8
 	if container == 0 {
@@ -79,7 +79,7 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Memory == 0 {
 		l.Memory = defaultMemory
-		// The processes and this one share what the container has. The kernel would end all of them.
+		// The child processes share the container's memory with this one. Beyond the limit, the kernel would end all of them.
 		if container := containerMemory(); container > 0 {
 			l.Memory = max(min(l.Memory, container/(2*maxConcurrentRenders)), minMemory)
 		}
@@ -93,7 +93,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// containerMemory is the limit of the container, 0 where there is none.
+// containerMemory returns the container's memory limit in bytes, or 0 if there is none.
 func containerMemory() int64 {
 	content, err := os.ReadFile("/sys/fs/cgroup/memory.max")
 	if err != nil {
@@ -106,9 +106,9 @@ func containerMemory() int64 {
 	return limit
 }
 
-// Render returns the objects of a chart as chart.Render does, with the same errors; besides, a problem.Problem (ChartCannotBeRendered) where rendering
-// goes beyond a limit. What the machine or Helm is to blame for, such as a process that could not be started, had no time to run, or crashed, is an
-// ordinary error, and tried again with the next call.
+// Render returns the objects of a chart as chart.Render does, with the same errors, and a problem.Problem (ChartCannotBeRendered) if rendering
+// exceeds a limit. Faults of the machine or of Helm, such as a process that could not be started, got no processor time, or crashed, are ordinary
+// errors. They are not cached: the next call tries again.
 func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructured.Unstructured, error) {
 	input, err := json.Marshal(request)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Renderer) Render(ctx context.Context, request *Request) ([]*unstructure
 	return objects, err
 }
 
-// run gives the input to a new process and returns what it writes. No error quotes resources.
+// run passes the input to a new process and returns its output. No error quotes resources.
 func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]any) ([]byte, error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -152,7 +152,7 @@ func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]a
 	ctx, cancel := context.WithTimeout(ctx, r.limits.Wait)
 	defer cancel()
 	child := exec.CommandContext(ctx, r.program, arguments(r.limits)...) //nolint:gosec // it is this program, with numbers
-	// Nothing of this process's surroundings: there may be credentials among it.
+	// The environment of this process is not passed on, since it may contain credentials.
 	child.Env, child.Dir = []string{"GOMAXPROCS=2"}, "/"
 	child.Stdin, child.WaitDelay = bytes.NewReader(input), waitDelay
 	output := &limitedBuffer{left: r.limits.Output}
@@ -171,7 +171,7 @@ func (r *Renderer) run(ctx context.Context, input []byte, resources map[string]a
 	return nil, r.explain(ctx, child.ProcessState, err)
 }
 
-// explain tells what the chart is to blame for from what the machine is.
+// explain distinguishes faults of the chart from faults of the machine.
 func (r *Renderer) explain(ctx context.Context, state *os.ProcessState, err error) error {
 	if state == nil {
 		return fmt.Errorf("starting a process that renders the chart: %w", err)
@@ -188,7 +188,7 @@ func (r *Renderer) explain(ctx context.Context, state *os.ProcessState, err erro
 	return fmt.Errorf("rendering the chart in a process of its own: %w", err)
 }
 
-// read decodes what a process has written.
+// read decodes the output of a process.
 func read(output []byte) ([]*unstructured.Unstructured, error) {
 	var decoded struct {
 		Objects []map[string]any `json:"objects"`
@@ -211,7 +211,7 @@ func read(output []byte) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// limitedBuffer takes so much and no more.
+// limitedBuffer accepts input up to its size and fails beyond it.
 type limitedBuffer struct {
 	bytes.Buffer
 	left int

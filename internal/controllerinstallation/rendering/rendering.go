@@ -1,5 +1,5 @@
-// Package rendering turns a chart and values into objects in a process of its own, which has limits and can be ended: a template may take all time and
-// memory that there is, and Go cannot stop a goroutine. It knows how charts are rendered and nothing of seeds or gardens: it is given bytes and values.
+// Package rendering renders a chart with values in a child process, which has limits and can be ended: a template may use unlimited time and memory,
+// and Go cannot stop a goroutine. The package knows how charts are rendered. It must not know seeds or gardens: its input is bytes and values.
 package rendering
 
 import (
@@ -13,36 +13,37 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
 )
 
-// Request says what to render.
+// Request is the input of a rendering.
 type Request struct {
-	// Archive is the chart as "helm package" writes it.
+	// Archive is the chart in the format of "helm package".
 	Archive []byte `json:"archive"`
-	// Release is what it is rendered for.
+	// Release is the Helm release.
 	Release chart.Release `json:"release"`
-	// Values are the admin's. Templates in them refer to Resources, the data by the names of the deployment's resources; there are none without.
+	// Values are the admin's values. Templates in them refer to Resources, the data of the deployment's resources by their names. Without Resources,
+	// templates in Values are not evaluated.
 	Values    map[string]any `json:"values,omitempty"`
 	Resources map[string]any `json:"resources,omitempty"`
-	// Gardener are the values of Gardener, which go over all others.
+	// Gardener are Gardener's values. They override all others.
 	Gardener map[string]any `json:"gardener,omitempty"`
 }
 
-// Limits bound what a rendering may take. The zero value of a field is its default.
+// Limits are the limits of a rendering. The zero value of a field is its default.
 type Limits struct {
-	// CPU is the processor's time; default 10 seconds.
+	// CPU is the processor time; default 10 seconds.
 	CPU time.Duration
 	// Memory is what is in use at a time, in bytes; default 256 MiB, and less where the container's limit is low.
 	Memory int64
-	// Wait is the time on the clock; default 60 seconds. What takes longer without having used up CPU is the machine's fault, not the chart's.
+	// Wait is the elapsed time; default 60 seconds. A rendering that takes longer without having used up CPU is a fault of the machine, not of the chart.
 	Wait time.Duration
-	// Objects and Output are how many objects a chart may have, and how many bytes they all may have as JSON; default 2,000 and 8 MiB.
+	// Objects is the number of objects of a chart, Output their size in bytes as JSON, all together; default 2,000 and 8 MiB.
 	Objects int
 	Output  int
 }
 
-// maxElements bounds what takes far more memory than its text when it is decoded.
+// maxElements bounds the number of YAML elements, which take far more memory decoded than as text.
 const maxElements = 500_000
 
-// render does the work, wherever it is called. No problem that it returns quotes Resources, or is longer than what a condition has room for.
+// render renders the request in the calling process. No problem that it returns quotes Resources, or is longer than the message of a condition may be.
 func render(request *Request) ([]*unstructured.Unstructured, error) {
 	objects, err := renderUnredacted(request)
 	if found, is := problem.In(err); is {
@@ -63,7 +64,7 @@ func renderUnredacted(request *Request) ([]*unstructured.Unstructured, error) {
 	return loaded.Render(request.Release, workload.MergeGardenerValues(values, request.Gardener))
 }
 
-// limitExceeded is the problem of a chart that goes beyond a limit.
+// limitExceeded returns the problem of a chart that exceeds a limit.
 func limitExceeded(format string, args ...any) *problem.Problem {
 	return problem.New(problem.ChartCannotBeRendered, "rendering the chart "+fmt.Sprintf(format, args...)+
 		": look for a loop, a function like repeat, or a template that includes itself, in its templates and in values")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// resultCache is what was rendered, zipped, by a hash of its input. It is bounded by its size. When there is no more room, something goes, whatever that is: who
-// asks for each result in turn would not find any again if the oldest went.
+// resultCache keeps results, zipped, by a hash of their input. It is bounded by its size in bytes. When it is full, an arbitrary entry is evicted: if
+// the oldest were evicted, a caller that reads all results in turn would never find one.
 type resultCache struct {
 	capacity int
 	now      func() time.Time
@@ -25,14 +25,14 @@ type cachedResult struct {
 	until  time.Time
 }
 
-// entryOverhead is about what a result takes beside its bytes.
+// entryOverhead is the approximate memory in bytes that an entry takes in addition to its result.
 const entryOverhead = 256
 
 func newResultCache(capacity int) *resultCache {
 	return &resultCache{capacity: capacity, now: time.Now, results: map[hash]cachedResult{}}
 }
 
-// get returns nil when there is nothing.
+// get returns nil if there is no entry.
 func (k *resultCache) get(key hash) []byte {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -44,7 +44,7 @@ func (k *resultCache) get(key hash) []byte {
 	return found.zipped
 }
 
-// add keeps a result for some time, if there is room for it.
+// add keeps a result for a limited time, if it fits.
 func (k *resultCache) add(key hash, zipped []byte, lifetime time.Duration) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -63,7 +63,7 @@ func (k *resultCache) add(key hash, zipped []byte, lifetime time.Duration) {
 	k.size += size
 }
 
-// drop removes what is kept under a key, if anything is. The caller holds the lock.
+// drop removes the entry of a key, if there is one. The caller holds the lock.
 func (k *resultCache) drop(key hash) {
 	found, is := k.results[key]
 	if !is {

@@ -11,12 +11,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
-// address is where the API server finds the webhook server.
+// address is how an API server reaches the webhook server.
 type address struct {
 	mode string
 	// location is host or host:port of mode "url".
 	location string
-	// service, namespace and port are of the other modes.
+	// service, namespace and port are used in the other modes.
 	service, namespace string
 	port               int
 }
@@ -31,7 +31,7 @@ func addressOf(binary string, options manager.WebhookOptions) address {
 	}
 }
 
-// clientConfig is what the API server is told for one path.
+// clientConfig returns the client configuration for one path.
 func (a address) clientConfig(path string, caBundle []byte) admissionregistrationv1.WebhookClientConfig {
 	config := admissionregistrationv1.WebhookClientConfig{CABundle: caBundle}
 	switch a.mode {
@@ -48,7 +48,7 @@ func (a address) clientConfig(path string, caBundle []byte) admissionregistratio
 	return config
 }
 
-// host is the name by which the API server calls, and for which it demands a certificate.
+// host returns the host name that the API server connects to and verifies the certificate for.
 func (a address) host() string {
 	switch a.mode {
 	case manager.WebhookModeURL:
@@ -60,8 +60,8 @@ func (a address) host() string {
 	}
 }
 
-// names are those that the certificate is for. A Service has all of its names in both of its modes, so that a change between
-// them renews nothing.
+// names returns the host names of the certificate. A Service has all of its names in both of its modes, so that a change between them requires no new
+// certificate.
 func (a address) names() (dns []string, ips []net.IP) {
 	if a.mode != manager.WebhookModeURL {
 		return []string{a.service, a.service + "." + a.namespace, a.service + "." + a.namespace + ".svc"}, nil
@@ -72,7 +72,7 @@ func (a address) names() (dns []string, ips []net.IP) {
 	return []string{a.host()}, nil
 }
 
-// addresses are all under which API servers of several clusters find the one webhook server.
+// addresses are the addresses of the one webhook server for the API servers of several clusters.
 type addresses []address
 
 func (a addresses) hosts() []string {
@@ -85,7 +85,7 @@ func (a addresses) hosts() []string {
 	return hosts
 }
 
-// names are those of one certificate for all of them.
+// names returns the host names of one certificate for all addresses.
 func (a addresses) names() (dns []string, ips []net.IP) {
 	for _, address := range a {
 		names, numbers := address.names()

@@ -19,41 +19,40 @@ import (
 // validity is how long certificates are valid. The secrets manager renews them 10 days before the end.
 const validity = 30 * 24 * time.Hour
 
-// errNotServing is no failure: a server needs a moment to listen.
+// errNotServing is not a failure: the server has not begun to listen yet.
 var errNotServing = errors.New("this process does not serve webhooks yet")
 
-// certRotator keeps certificates and registrations in shape. It runs on the leader.
+// certRotator renews certificates and reconciles registrations. It runs on the leader.
 //
-// A request fails when a replica shows a certificate that its API server does not trust yet, or not any more. Nobody knows
-// what exactly an API server trusts: it watches configurations, and there may be several, each behind by as much as a broken
-// watch takes to mend. Neither does anybody know what a replica shows: it looks for Secrets every now and then. So a renewal
-// goes in steps, with more than enough time between two of them, while all that replicas may show remains trusted:
+// A request fails if a replica presents a certificate that its API server does not trust yet, or no longer trusts. It is unknown which authorities an
+// API server trusts at a moment: there may be several API servers, and each watches the configurations with a delay, as long as a broken watch takes
+// to reconnect. It is also unknown which certificate a replica presents: it reads the Secrets periodically. So a renewal has steps, with ample time
+// between two of them, and every certificate that a replica may present remains trusted:
 //
-//  1. There is a new authority. The configurations name it beside the old one; replicas show what they had.
-//  2. After timing.trust, in which nobody has taken it out of any configuration, all API servers know it. Only now there is a
-//     server certificate signed by it. It is the newest, so replicas load it.
-//  3. After timing.settle, all replicas have. Only now the secrets manager may delete what it holds for outdated. It keeps the
-//     last authority but one for timing.oldAuthorityRetention, those before go at once.
-//  4. The configurations name the authorities that are left.
+//  1. There is a new authority. The configurations contain it and the old one; replicas present their old certificates.
+//  2. After timing.trustDelay, in which it was in every configuration, all API servers trust it. Only now it signs a server
+//     certificate. That is the newest, so replicas load it.
+//  3. After timing.loadDelay, all replicas have loaded it. Only now the secrets manager may delete outdated Secrets. It keeps
+//     the previous authority for timing.oldAuthorityRetention; earlier ones are deleted at once.
+//  4. The configurations contain the remaining authorities.
 //
-// What has to be known for that can be seen in Secrets and configurations, except for how long step 1 has lasted, so a process
-// may end at any point. It also holds when an authority is renewed again during the renewal of another: the configurations name
-// all authorities that have a Secret, and nothing is deleted before the last one has a server certificate. That is why step 2
-// always signs with the newest authority (UseCurrentCA): which certificate is shown meanwhile is decided by not asking for
-// another one, and UseOldCA would only go one authority back.
+// Secrets and configurations contain all state of a renewal except for how long step 1 has lasted, so a process may end at any point. Renewals of
+// authorities may overlap: the configurations contain all authorities that have a Secret, and no Secret is deleted before the newest authority has
+// signed a server certificate. That is why step 2 always signs with the newest authority (UseCurrentCA): until then no new server certificate is
+// generated, so replicas present the previous one. UseOldCA would only go one authority back.
 //
-// Where two clusters have configurations, all of both count: an authority is known when every one of them has named it without a break. While
-// one cluster is away, nothing is known of it, and a renewal waits.
+// If two clusters have configurations, an authority is trusted when every configuration of both has contained it without interruption. While one
+// cluster is unreachable, a renewal waits.
 //
-// When there is nothing that replicas could show instead, at the very first start, or because Secrets were deleted or the
-// process was away for weeks, waiting would not help anybody, and all is done at once. The very first registration follows
-// when this process serves: with the failure policy Fail, a webhook that nobody serves is worse than none.
+// If there is no valid old certificate, at the very first start, after Secrets were deleted, or after the process was stopped for weeks, waiting is
+// of no use, and all steps follow at once. The webhooks are registered first when this process serves: with the failure policy Fail, a registered
+// webhook without a server blocks requests.
 type certRotator struct {
 	client      client.Client
 	registrars  registrars
 	certificate *certificate
 	names       secretNames
-	// serving returns an error as long as this process does not serve.
+	// serving returns an error while this process does not serve.
 	serving func() error
 	timing  timing
 	trust   trustedSince
@@ -65,7 +64,7 @@ var _ ctrlmanager.LeaderElectionRunnable = (*certRotator)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (k *certRotator) NeedLeaderElection() bool { return true }
 
-// Start implements manager.Runnable. It outlives every error of the API server.
+// Start implements manager.Runnable. It returns no error of the API server.
 func (k *certRotator) Start(ctx context.Context) error {
 	repeat(ctx, func(reconcileCtx context.Context) time.Duration {
 		err := k.reconcile(reconcileCtx)
@@ -129,13 +128,13 @@ func (k *certRotator) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// maySign reports whether server certificates signed by the newest authority may be shown now.
+// maySign reports whether replicas may present server certificates signed by the newest authority.
 func (k *certRotator) maySign(authority *x509.Certificate, keys *keyring) bool {
 	now := time.Now()
 	return keys.usable(k.registrars.addresses().hosts(), now) == nil || keys.hasSigned(authority) || k.trust.trustedFor(authority, k.timing.trustDelay, now)
 }
 
-// cleanUp takes back everything when there are no webhooks to serve.
+// cleanUp deletes configurations and Secrets when there are no webhooks to serve.
 func (k *certRotator) cleanUp(ctx context.Context) error {
 	if err := k.registrars.unregister(ctx); err != nil {
 		return err
@@ -147,7 +146,7 @@ func (k *certRotator) cleanUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Nothing was asked for, so everything is outdated.
+	// No Secret was generated in this run, so all are outdated.
 	if err := secrets.Cleanup(ctx); err != nil {
 		return fmt.Errorf("deleting certificates: %w", err)
 	}

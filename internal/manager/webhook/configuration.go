@@ -21,17 +21,17 @@ func webhookName(name, binary string) string {
 
 // configuration is a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration.
 type configuration interface {
-	// object is the object as it was last read or written.
+	// object is the object as last read or written.
 	object() client.Object
-	// wanted reports whether there are webhooks for it.
+	// wanted reports whether the binary has webhooks for the object.
 	wanted() bool
-	// bundles returns the CA bundles in the object, one for each webhook.
+	// bundles returns the CA bundles in the object, one per webhook.
 	bundles() [][]byte
 	// overwrite replaces the webhooks in the object by those of the binary.
 	overwrite(caBundle []byte)
 }
 
-// configurations returns both kinds as this binary wants them.
+// configurations returns the desired configurations of both kinds.
 func configurations(binary string, webhooks []Webhook, address address) []configuration {
 	desired := map[Kind][]admissionregistrationv1.MutatingWebhook{}
 	for _, w := range webhooks {
@@ -46,18 +46,18 @@ func configurations(binary string, webhooks []Webhook, address address) []config
 	return []configuration{m, v}
 }
 
-// setDesired makes an object what it should be. Labels and annotations of others stay.
+// setDesired sets the desired labels, annotations and owner of an object. Labels and annotations of others stay.
 func setDesired(c configuration, owner metav1.OwnerReference, caBundle []byte) {
 	c.overwrite(caBundle)
 	object := c.object()
-	// Gardener would otherwise adapt timeouts and policies that it finds risky.
+	// Otherwise Gardener would change timeouts and failure policies that it considers risky.
 	ours := labels.Set{v1beta1constants.LabelExcludeWebhookFromRemediation: "true"}
 	object.SetLabels(labels.Merge(object.GetLabels(), ours))
 	object.SetOwnerReferences([]metav1.OwnerReference{owner})
 }
 
-// registration is what the API server is told, but for the CA bundle. Every field has a value, also where the API server has
-// a default, so that what it has can be compared with what it should have.
+// registration is a webhook of a configuration without its CA bundle. Every field has a value, also if the API server has a default, so that the
+// actual and the desired object can be compared.
 func (w Webhook) registration(binary string, address address) admissionregistrationv1.MutatingWebhook {
 	return admissionregistrationv1.MutatingWebhook{
 		Name:              webhookName(w.Name, binary),
@@ -66,7 +66,7 @@ func (w Webhook) registration(binary string, address address) admissionregistrat
 		FailurePolicy:     &w.FailurePolicy,
 		NamespaceSelector: &w.NamespaceSelector,
 		ObjectSelector:    &w.ObjectSelector,
-		// Nobody gets around a webhook by writing an object in another version.
+		// A write in another API version calls the webhook too.
 		MatchPolicy:             new(admissionregistrationv1.Equivalent),
 		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
 		TimeoutSeconds:          new(int32(w.Timeout / time.Second)),

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// secretNames tells the Secrets of one binary from all others.
+// secretNames are the names of the Secrets of one binary.
 type secretNames struct {
 	namespace, identity, authority, server string
 }
@@ -31,20 +31,20 @@ func secretNamesOf(binary, namespace string) secretNames {
 	}
 }
 
-// keyring holds all certificates that there are, the newest first. During a renewal there are several of a kind.
+// keyring contains all certificates that have a Secret, the newest first. During a renewal there are several of a kind.
 type keyring struct {
 	authorities []*x509.Certificate
 	servers     []*serverCertificate
 }
 
-// serverCertificate is a certificate with its key, as it lies in a Secret.
+// serverCertificate is a certificate with its key, as stored in a Secret.
 type serverCertificate struct {
 	tls.Certificate // with its Leaf
 	secret          string
 	created         time.Time
 }
 
-// readKeyring reads the Secrets. One that makes no sense counts as missing: the secrets manager complains about it.
+// readKeyring reads the Secrets. An invalid Secret is treated as missing: the secrets manager reports it.
 func readKeyring(ctx context.Context, reader client.Reader, names secretNames) (*keyring, error) {
 	secrets := &corev1.SecretList{}
 	err := reader.List(ctx, secrets, client.InNamespace(names.namespace), client.MatchingLabels{
@@ -72,7 +72,7 @@ func readKeyring(ctx context.Context, reader client.Reader, names secretNames) (
 	return k, nil
 }
 
-// bundle is what API servers shall trust now.
+// bundle returns the CA bundle that API servers must trust now.
 func (k *keyring) bundle(now time.Time) []byte {
 	var bundle bytes.Buffer
 	for _, authority := range k.authorities {
@@ -83,7 +83,7 @@ func (k *keyring) bundle(now time.Time) []byte {
 	return bundle.Bytes()
 }
 
-// usable returns the newest server certificate that API servers accept which trust the bundle, whichever of the hosts they call, or nil.
+// usable returns the newest server certificate that is valid for all hosts and signed by an authority of the bundle, or nil.
 func (k *keyring) usable(hosts []string, now time.Time) *serverCertificate {
 	roots := x509.NewCertPool()
 	for _, authority := range k.authorities {
@@ -100,14 +100,14 @@ func (k *keyring) usable(hosts []string, now time.Time) *serverCertificate {
 	return nil
 }
 
-// hasSigned reports whether the authority has signed a server certificate that replicas may have loaded.
+// hasSigned reports whether the authority has signed a server certificate of the keyring.
 func (k *keyring) hasSigned(authority *x509.Certificate) bool {
 	return slices.ContainsFunc(k.servers, func(server *serverCertificate) bool {
 		return server.Leaf.CheckSignatureFrom(authority) == nil
 	})
 }
 
-// parseBundle returns the certificates in PEM blocks, without those that make no sense.
+// parseBundle returns the certificates of PEM blocks and skips invalid ones.
 func parseBundle(bundle []byte) []*x509.Certificate {
 	var certificates []*x509.Certificate
 	for {

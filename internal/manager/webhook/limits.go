@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// limits bound what callers make the process do at once. Beyond them a request is answered with 429 and Retry-After: API servers wait as long as that
-// says and ask again by themselves, as often as the webhook's timeout allows, so that users see a slow write instead of a failed one.
+// limits bound the concurrent work and the memory for callers. Beyond them the response to a request is 429 with Retry-After: API servers wait for
+// that time and try again, as often as the webhook's timeout allows, so that users see a slow write instead of a failed one.
 type limits struct {
 	// bodyTimeout is how long a caller may take to send a request.
 	bodyTimeout time.Duration
-	// wait is how long a request waits for its turn before it is answered with 429, and retryAfter what the answer says, in whole seconds.
+	// wait is how long a request waits for a slot before the response 429; retryAfter is the value of that response's header, in whole seconds.
 	wait, retryAfter time.Duration
-	// memory has room for the bodies of all requests, from their first byte until they are handled. A slow caller takes as little of it as it sends.
+	// memory bounds the bodies of all requests, from their first byte until they are handled. A slow caller takes only as much of it as it has sent.
 	memory *memory
-	// handling has room for as many requests as are handled at once.
+	// handling bounds how many requests are handled at once.
 	handling semaphore
 }
 
-// defaultLimits have room for the burst of a landscape that is restarted: handling takes milliseconds, a request some 100 KiB.
+// defaultLimits are large enough for the burst when a landscape restarts: handling takes milliseconds, a request some 100 KiB.
 func defaultLimits() *limits {
 	return &limits{
 		bodyTimeout: 10 * time.Second, wait: 2 * time.Second, retryAfter: time.Second,
@@ -32,13 +32,13 @@ func defaultLimits() *limits {
 	}
 }
 
-// maxBody is one more byte than controller-runtime takes, which answers what is too long.
+// maxBody is one byte more than controller-runtime accepts, so that it rejects a body that is too long.
 const maxBody = 7<<20 + 1
 
-// semaphore has room for as many as may do something at once.
+// semaphore is a counting semaphore; its capacity is the channel's.
 type semaphore chan struct{}
 
-// acquire reports whether there is room before the time is over. Then give has to follow.
+// acquire reports whether it got a slot within the timeout. The caller then has to call release.
 func (t semaphore) acquire(ctx context.Context, wait time.Duration) bool {
 	select {
 	case t <- struct{}{}:
@@ -58,7 +58,7 @@ func (t semaphore) acquire(ctx context.Context, wait time.Duration) bool {
 
 func (t semaphore) release() { <-t }
 
-// wrap applies the limits to a handler. unhandled is told why a request does not get to it.
+// wrap applies the limits to a handler. unhandled is called with the reason if a request does not reach the handler.
 func (l *limits) wrap(next http.Handler, unhandled func(error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		body := &requestBody{memory: l.memory, address: remoteAddress(request)}
@@ -78,10 +78,10 @@ func (l *limits) wrap(next http.Handler, unhandled func(error)) http.Handler {
 	})
 }
 
-// errBusy is the error of each request that comes, or has waited, while there is no room for it.
+// errBusy is the error of a request that exceeds a limit.
 var errBusy = errors.New("too many requests at once: try again")
 
-// read takes the whole body before the request is handled, so that a slow caller takes no turn of the others.
+// read reads the whole body before the request is handled, so that a slow caller occupies no slot.
 func (l *limits) read(w http.ResponseWriter, request *http.Request, body *requestBody) error {
 	connection := http.NewResponseController(w)
 	if err := connection.SetReadDeadline(time.Now().Add(l.bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -89,11 +89,11 @@ func (l *limits) read(w http.ResponseWriter, request *http.Request, body *reques
 	}
 	complete, err := body.read(request.Body)
 	if !complete {
-		// net/http may read on after the answer, which the limit of time has to end.
+		// net/http may go on reading after the response; the deadline ends that.
 		w.Header().Set("Connection", "close")
 		return err
 	}
-	// Otherwise the time would go on for whatever the connection is used for next.
+	// Otherwise the deadline would apply to the next request of the connection.
 	if liftErr := connection.SetReadDeadline(time.Time{}); liftErr != nil && !errors.Is(liftErr, http.ErrNotSupported) {
 		return fmt.Errorf("lifting the limit of time: %w", liftErr)
 	}

@@ -12,20 +12,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// registrar tells the API server of one cluster about webhooks, or to forget them.
+// registrar writes or deletes the webhook configurations of one cluster.
 type registrar struct {
-	// cluster is what errors and logs call it. It is empty when there is but one.
+	// cluster is its name in errors and logs. It is empty if there is only one cluster.
 	cluster  string
 	client   client.Client
 	binary   string
 	webhooks []Webhook
 	address  address
-	// ownerNamespace is the namespace that the configurations belong to.
+	// ownerNamespace is the namespace that owns the configurations.
 	ownerNamespace string
 	log            logr.Logger
 }
 
-// register makes both configurations what they should be. It returns the CA bundles that it found in them.
+// register writes both configurations. It returns the CA bundles that they had before.
 func (r *registrar) register(ctx context.Context, caBundle []byte) ([][]byte, error) {
 	if len(r.webhooks) == 0 {
 		return nil, r.unregister(ctx) // in a cluster without webhooks, nobody knows of an owner
@@ -51,7 +51,7 @@ func (r *registrar) register(ctx context.Context, caBundle []byte) ([][]byte, er
 	return bundles, nil
 }
 
-// unregister removes both configurations.
+// unregister deletes both configurations.
 func (r *registrar) unregister(ctx context.Context) error {
 	for _, c := range configurations(r.binary, nil, r.address) {
 		if err := r.remove(ctx, c); err != nil {
@@ -71,7 +71,7 @@ func (r *registrar) owner(ctx context.Context) (metav1.OwnerReference, error) {
 	return *owner, nil
 }
 
-// ensure returns the CA bundles that it found; none at all, also when there was no configuration, is one that is empty.
+// ensure writes one configuration and returns the CA bundles that it had before; without a configuration, a single empty bundle.
 func (r *registrar) ensure(ctx context.Context, c configuration, owner metav1.OwnerReference, caBundle []byte) ([][]byte, error) {
 	object := c.object()
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(object), object)

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
-// registrars are one for each cluster whose API server calls the process: its own and, if that is another one, the garden.
+// registrars has one registrar for each cluster whose API server calls the process: its own and, if that is another one, the garden.
 type registrars []*registrar
 
 func newRegistrars(p *manager.Process, webhooks []Webhook, log logr.Logger) registrars {
@@ -24,7 +24,7 @@ func newRegistrars(p *manager.Process, webhooks []Webhook, log logr.Logger) regi
 		}
 	}
 	if !p.Webhooks.SeparateGarden {
-		// Whatever cluster a webhook is for, it is this one: both share a registration, since it has one name.
+		// Both clusters are the same one, and share a registration, since it has one name.
 		return registrars{registrarFor(p.Webhooks)}
 	}
 	garden, own := registrarFor(p.Webhooks), registrarFor(p.Webhooks.ForRuntimeCluster())
@@ -44,7 +44,7 @@ func newRegistrars(p *manager.Process, webhooks []Webhook, log logr.Logger) regi
 	return registrars{garden, own}
 }
 
-// isEmpty reports whether there is nothing to register anywhere.
+// isEmpty reports whether no cluster has webhooks to register.
 func (rs registrars) isEmpty() bool {
 	return !slices.ContainsFunc(rs, func(r *registrar) bool { return len(r.webhooks) > 0 })
 }
@@ -57,8 +57,8 @@ func (rs registrars) addresses() addresses {
 	return all
 }
 
-// register returns the authorities that all webhooks of all clusters trusted already when they were read: none as long as that is not
-// known of one of them.
+// register returns the authorities that all webhooks of all clusters trusted already when they were read: none while one of the clusters is
+// unreachable.
 func (rs registrars) register(ctx context.Context, caBundle []byte) ([]*x509.Certificate, error) {
 	found := make([][][]byte, len(rs))
 	err := rs.each(func(i int, r *registrar) error {
@@ -76,7 +76,7 @@ func (rs registrars) unregister(ctx context.Context) error {
 	return rs.each(func(_ int, r *registrar) error { return r.unregister(ctx) })
 }
 
-// each does something in all clusters at the same time, so that none waits for one that is away. It joins their errors.
+// each calls a function for all clusters concurrently, so that none waits for an unreachable one. It joins their errors.
 func (rs registrars) each(do func(int, *registrar) error) error {
 	failures := make([]error, len(rs))
 	var all sync.WaitGroup

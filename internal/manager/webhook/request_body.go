@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// memory bounds the bytes of all requests that the process holds at once, and has no address take what others need.
+// memory bounds the bytes of all requests in memory, and the share of a single address.
 type memory struct {
 	size int
 
 	mutex sync.Mutex
 	used  int
-	// byAddress is how much of used is held for which address; those without are not in it.
+	// byAddress is the part of used by address.
 	byAddress map[string]int
 }
 
 func newMemory(size int) *memory { return &memory{size: size, byAddress: map[string]int{}} }
 
-// acquire reports whether there is room for n bytes more. Then give has to follow. An address never holds more than it leaves free: one alone gets half of the
-// memory, two a third each, and so on. So there is always room for another one.
+// acquire reports whether it reserved n more bytes. The caller then has to call release. An address never holds more than it leaves free: a single
+// one gets half of the memory, two a third each, and so on. So there is always memory left for another address.
 func (m *memory) acquire(address string, n int) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -43,24 +43,24 @@ func (m *memory) release(address string, n int) {
 	}
 }
 
-// The size of the pieces in which a body is kept: as large as all before it together, within these bounds. So a request takes about twice the memory of
-// what was sent at most, and is never copied.
+// Bounds of the size of the chunks of a body: each chunk is as large as all before it together, within these bounds. So a request takes at most about
+// twice the memory of what was sent, and is never copied.
 const (
 	minChunk = 8 << 10
 	maxChunk = 512 << 10
 )
 
-// requestBody is what was received of a request's body.
+// requestBody is the received part of a request's body.
 type requestBody struct {
 	memory  *memory
 	address string
 	chunks  net.Buffers
-	// acquired is how much memory is taken for it.
+	// acquired is the memory reserved for it, in bytes.
 	acquired int
 }
 
-// read reports whether the body was read to its end. What is longer than maxBody is not. The body that there is no room for is read as well, but not
-// kept, for callers that read no answer before they have sent everything.
+// read reads up to maxBody bytes and reports whether the body was read. A body that exceeds the memory limit is read and discarded, for callers that
+// read no response before they have sent everything.
 func (r *requestBody) read(body io.Reader) (complete bool, err error) {
 	for length := 0; length < maxBody; {
 		size := min(max(length, minChunk), maxChunk, maxBody-length)
@@ -83,7 +83,7 @@ func (r *requestBody) read(body io.Reader) (complete bool, err error) {
 	return false, nil
 }
 
-// fill is io.ReadFull, but for errors: they are the reader's own. To net/http io.ErrUnexpectedEOF means that the connection was lost.
+// fill is io.ReadFull, but returns the reader's own errors: for net/http, io.ErrUnexpectedEOF means that the connection was lost.
 func fill(chunk []byte, body io.Reader) (n int, err error) {
 	for n < len(chunk) && err == nil {
 		var more int
@@ -103,7 +103,7 @@ func (r *requestBody) free() {
 	r.chunks, r.acquired = nil, 0
 }
 
-// remoteAddress returns where a request comes from, without the port.
+// remoteAddress returns the address that a request comes from, without the port.
 func remoteAddress(request *http.Request) string {
 	if host, _, err := net.SplitHostPort(request.RemoteAddr); err == nil {
 		return host

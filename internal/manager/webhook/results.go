@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// What a webhook may answer. controller-runtime's own metric does not tell: over HTTP, each of these is a success.
+// Results of a webhook. controller-runtime's own metric does not distinguish them: over HTTP, each of these is a success.
 const (
 	resultAllowed = "allowed"
 	resultChanged = "patched"
@@ -18,10 +18,10 @@ const (
 	resultBusy    = "busy"   // there was no room for the request: API servers send it again
 )
 
-// results counts what webhooks say.
+// results counts the results of webhooks.
 type results struct{ counter *prometheus.CounterVec }
 
-// newResults registers the counter, unless an earlier one of the process is registered: then that goes on counting.
+// newResults registers the counter, or returns the one that is registered already.
 func newResults(registerer prometheus.Registerer) (results, error) {
 	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "trellis_webhook_requests_total",
@@ -37,7 +37,7 @@ func newResults(registerer prometheus.Registerer) (results, error) {
 	return results{counter: counter}, nil
 }
 
-// initialize makes a webhook visible before its first request.
+// initialize adds the series of a webhook before its first request.
 func (a results) initialize(webhook string) {
 	for _, result := range []string{resultAllowed, resultChanged, resultRefused, resultFailed, resultBusy} {
 		a.counter.WithLabelValues(webhook, result)
@@ -48,7 +48,7 @@ func (a results) count(webhook string, response admission.Response) {
 	a.counter.WithLabelValues(webhook, resultOf(response)).Inc()
 }
 
-// countUnhandled counts a request that got to no handler.
+// countUnhandled counts a request that reached no handler.
 func (a results) countUnhandled(webhook string, err error) {
 	result := resultFailed
 	if errors.Is(err, errBusy) {
@@ -64,7 +64,7 @@ func resultOf(response admission.Response) string {
 	case response.Allowed:
 		return resultAllowed
 	case response.Result != nil && (response.Result.Code >= http.StatusInternalServerError || response.Result.Code == http.StatusBadRequest):
-		// An API server does not send what is no object, so a bad request is between it and this process.
+		// API servers only send valid objects, so a bad request is a fault of the connection, not of the user.
 		return resultFailed
 	default:
 		return resultRefused

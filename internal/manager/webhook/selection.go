@@ -11,7 +11,7 @@ import (
 
 var errSelectsEverything = errors.New("it selects everything")
 
-// checkSelection returns why the webhook would be called for more than it may be.
+// checkSelection returns an error if the webhook's selectors select too much.
 func (w Webhook) checkSelection() []error {
 	var errs []error
 	namespaces, objects := checkSelector(w.NamespaceSelector), checkSelector(w.ObjectSelector)
@@ -49,14 +49,14 @@ func (w Webhook) checkAllNamespaces(namespaces, objects error) []error {
 	return errs
 }
 
-// requiresLabel reports whether a selector selects only what has a label. Others may be about nearly everything.
+// requiresLabel reports whether a selector selects only objects with a certain label. Other selectors may select nearly everything.
 func requiresLabel(selector metav1.LabelSelector) bool {
 	return len(selector.MatchLabels) > 0 || slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
 		return r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpExists
 	})
 }
 
-// isKubernetesGroup reports whether the API group is one of Kubernetes itself: those are reserved names or have none with a dot
+// isKubernetesGroup reports whether the API group is one of Kubernetes itself: such a group has a reserved name or no dot in it
 // (https://github.com/kubernetes/enhancements/pull/1111).
 func isKubernetesGroup(group string) bool {
 	return !strings.Contains(group, ".") || strings.HasSuffix(group, "k8s.io") || strings.HasSuffix(group, "kubernetes.io")

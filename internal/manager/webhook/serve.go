@@ -13,22 +13,22 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 )
 
-// timing is how long things take and last.
+// timing contains all intervals, delays and retention times.
 type timing struct {
-	// reconcileInterval and reload are how often the leader looks at everything, and each replica at its certificate.
+	// reconcileInterval is how often the leader reconciles, and reload how often each replica reads its certificate.
 	reconcileInterval, reloadInterval time.Duration
-	// startupInterval is how often they look at the very first start, retry how soon after a failure.
+	// startupInterval is the interval of both until the first certificate exists, retry the pause after a failure.
 	startupInterval, retryInterval time.Duration
-	// trustDelay is how long all API servers together may take to see a change of a configuration.
+	// trustDelay is how long API servers may take until all have seen a change of a configuration.
 	trustDelay time.Duration
-	// loadDelay is how long all replicas together may take to load a certificate.
+	// loadDelay is how long replicas may take until all have loaded a certificate.
 	loadDelay time.Duration
 	// oldAuthorityRetention is the least age of an authority at which the one before is deleted.
 	oldAuthorityRetention time.Duration
 }
 
-// defaultTiming costs three small reads of an API server every half minute, and one list of a handful of Secrets per
-// replica. The long pauses of a renewal are free: it begins 10 days before it has to be over.
+// defaultTiming results in three small reads every half minute, and one list of a few Secrets per replica. The long pauses of a renewal do no harm:
+// it begins 10 days before the certificates expire.
 func defaultTiming() timing {
 	return timing{
 		reconcileInterval:     30 * time.Second,
@@ -41,12 +41,12 @@ func defaultTiming() timing {
 	}
 }
 
-// reconcileTimeout bounds one pass, so that a hanging API server costs one pass only.
+// reconcileTimeout bounds one reconciliation, so that an API server that does not respond delays no later one.
 const reconcileTimeout = time.Minute
 
-// Serve makes the process serve webhooks and registers them, but for those that the command line disables: what an earlier process has
-// registered of them is taken back, and they are answered as long as there are certificates. Called with none, it makes the process take back everything. A Setup calls it once. The error names everything that is
-// wrong with the webhooks.
+// Serve makes the process serve webhooks and registers them, except for those that are disabled by flag: their earlier registrations are deleted, and
+// requests to them are still served while there are certificates. Without webhooks, it deletes all registrations. A Setup calls it once. The error
+// names all invalid fields of the webhooks.
 func Serve(p *manager.Process, webhooks ...Webhook) error {
 	return serve(p, defaultTiming(), webhooks)
 }
@@ -68,7 +68,7 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 		serving: func() error { return server.ready(nil) },
 		timing:  timing, trust: trustedSince{}, log: log,
 	}}
-	// What is switched off is answered as well: until the leader has taken it back, and API servers have heard of that, they ask.
+	// Requests to disabled webhooks are served as well: API servers send them until the leader has deleted the registration and they have seen that.
 	if len(enabled) > 0 || len(webhooks) > 0 && names.namespace != "" {
 		if err := server.serveAll(p, webhooks, len(enabled) > 0, log); err != nil {
 			return err
@@ -86,7 +86,7 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 	return nil
 }
 
-// completeFor returns the webhooks with their defaults, unless something is wrong with them or they are not for the process.
+// completeFor returns the webhooks with their defaults, or an error if one is invalid or not in the process's options.
 func completeFor(p *manager.Process, webhooks []Webhook) ([]Webhook, error) {
 	webhooks, err := complete(webhooks, p.Webhooks.Compiled)
 	for _, w := range webhooks {
@@ -97,7 +97,7 @@ func completeFor(p *manager.Process, webhooks []Webhook) ([]Webhook, error) {
 	return webhooks, err
 }
 
-// serveAll adds endpoints, and makes the process ready when they are. Without any that is enabled it waits for no certificate.
+// serveAll adds the endpoints and their readiness check. If no webhook is enabled, readiness does not wait for a certificate.
 func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, log logr.Logger) error {
 	results, err := newResults(p.Registerer)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, 
 	return nil
 }
 
-// repeat calls pass until ctx ends. A pass returns the pause before the next one.
+// repeat calls reconcile until ctx ends. reconcile returns the pause before the next call.
 func repeat(ctx context.Context, reconcile func(context.Context) time.Duration) {
 	for ctx.Err() == nil {
 		bounded, cancel := context.WithTimeout(ctx, reconcileTimeout)

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// certificate is what this process shows to API servers. It lives in memory alone.
+// certificate is the certificate that this process presents to API servers. It is kept in memory only.
 type certificate struct {
 	current atomic.Pointer[serverCertificate]
 	once    sync.Once
@@ -31,7 +31,7 @@ func newCertificate(log logr.Logger) *certificate {
 	return &certificate{loaded: make(chan struct{}), log: log}
 }
 
-// load replaces the certificate. Nothing instead of one is no reason to give up what there is.
+// load replaces the certificate. A nil certificate is ignored.
 func (c *certificate) load(server *serverCertificate) {
 	if server == nil {
 		return
@@ -42,7 +42,7 @@ func (c *certificate) load(server *serverCertificate) {
 	c.once.Do(func() { close(c.loaded) })
 }
 
-// registerMetric makes the end of the certificate visible to Prometheus: 0 as long as there is none.
+// registerMetric registers a metric with the certificate's expiry time: 0 while there is none.
 func (c *certificate) registerMetric(registerer prometheus.Registerer) error {
 	err := registerer.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "trellis_webhook_certificate_not_after_timestamp_seconds",
@@ -68,7 +68,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return &server.Certificate, nil
 }
 
-// check returns why the certificate is of no use.
+// check returns an error if the certificate is missing or expired.
 func (c *certificate) check() error {
 	server := c.current.Load()
 	switch {
@@ -81,12 +81,12 @@ func (c *certificate) check() error {
 	}
 }
 
-// shutdownDelay is how long a server goes on once it is told to end.
+// shutdownDelay is how long a server continues to serve after its context ended.
 const shutdownDelay = 2 * time.Second
 
-// server is controller-runtime's, but does not listen before there is a certificate, and does not end before it has said farewell: API
-// servers keep connections and speak HTTP/1.1, where a request is lost that is on its way when this side closes. So each answer asks them to
-// close theirs, and they take one after the other of those that they have. It runs on all replicas.
+// server is controller-runtime's webhook server, but does not listen before there is a certificate, and drains its connections before it ends: API
+// servers keep connections and use HTTP/1.1, where a request is lost that is in transit when the server closes. So while the server shuts down, each
+// response asks the API server to close the connection. It runs on all replicas.
 type server struct {
 	ctrlwebhook.Server
 	certificate  *certificate
@@ -121,7 +121,7 @@ func (s *server) Start(ctx context.Context) error {
 	return s.Server.Start(serving)
 }
 
-// closeConnections has each answer ask for the end of its connection while the server is leaving.
+// closeConnections makes each response request the end of its connection while the server shuts down.
 func (s *server) closeConnections(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if s.shuttingDown.Load() {
@@ -131,7 +131,7 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
-// ready returns why API servers should not call this process.
+// ready returns an error while API servers should not call this process.
 func (s *server) ready(request *http.Request) error {
 	if err := s.certificate.check(); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *server) ready(request *http.Request) error {
 	return s.StartedChecker()(request)
 }
 
-// readyWithoutCertificate is ready for a process whose webhooks are all switched off: it still shows what it finds, but expects nothing.
+// readyWithoutCertificate is ready for a process whose webhooks are all disabled: it serves if there is a certificate, but needs none.
 func (s *server) readyWithoutCertificate(request *http.Request) error {
 	if s.certificate.absent.Load() {
 		return nil
@@ -160,8 +160,7 @@ func (s *server) serve(w Webhook, results results, log logr.Logger) {
 	s.Register(w.Path, s.closeConnections(s.limits.wrap(webhook, func(err error) { results.countUnhandled(w.Name, err) })))
 }
 
-// handlerWithTimeout gives a handler the time that its API server waits, also when the process is told to end: whoever has been let in
-// gets an answer.
+// handlerWithTimeout gives a handler the time that the API server waits, also during shutdown: every accepted request gets a response.
 type handlerWithTimeout struct {
 	admission.Handler
 	timeout time.Duration
@@ -178,13 +177,13 @@ func (b handlerWithTimeout) Handle(ctx context.Context, request admission.Reques
 	return response
 }
 
-// reloader brings new certificates from Secrets to the server. It runs on all replicas.
+// reloader loads new certificates from Secrets into the server. It runs on all replicas.
 type reloader struct {
 	reader      client.Reader
 	certificate *certificate
 	names       secretNames
 	hosts       []string
-	// certificateExpected is true where a certificate has to come.
+	// certificateExpected is true if webhooks are enabled, so that a certificate will be generated.
 	certificateExpected bool
 	timing              timing
 	log                 logr.Logger
@@ -195,7 +194,7 @@ var _ ctrlmanager.LeaderElectionRunnable = (*reloader)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (r *reloader) NeedLeaderElection() bool { return false }
 
-// Start implements manager.Runnable. It outlives every error of the API server.
+// Start implements manager.Runnable. It returns no error of the API server.
 func (r *reloader) Start(ctx context.Context) error {
 	repeat(ctx, func(reconcileCtx context.Context) time.Duration {
 		keys, err := readKeyring(reconcileCtx, r.reader, r.names)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// trustedSince remembers since when all API servers have been told to trust an authority, as far as this process has seen it. A process
-// that becomes the leader begins anew, which costs nothing but a few minutes of a renewal that has days.
+// trustedSince records since when all configurations have contained an authority, as far as this process has seen. A new leader begins without a
+// record, which delays a renewal by a few minutes.
 type trustedSince map[string]time.Time
 
-// observe takes the authorities that the configurations have at the moment: none when that could not be seen.
+// observe records the authorities that the configurations contain now: none if they could not be read.
 func (t trustedSince) observe(authorities []*x509.Certificate, now time.Time) {
 	found := map[string]bool{}
 	for _, authority := range authorities {
@@ -26,7 +26,7 @@ func (t trustedSince) observe(authorities []*x509.Certificate, now time.Time) {
 	}
 }
 
-// trustedFor reports whether the authority has been trusted for that long without a break.
+// trustedFor reports whether the authority has been trusted for that long without interruption.
 func (t trustedSince) trustedFor(authority *x509.Certificate, period time.Duration, now time.Time) bool {
 	since, known := t[string(authority.Raw)]
 	return known && now.Sub(since) >= period

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Kind is what a webhook does with objects.
+// Kind is the kind of a webhook.
 type Kind string
 
 const (
-	// Mutating webhooks change objects, or refuse them.
+	// Mutating webhooks change or reject objects.
 	Mutating Kind = "mutating"
-	// Validating webhooks refuse objects.
+	// Validating webhooks reject objects.
 	Validating Kind = "validating"
 )
 
@@ -29,25 +29,24 @@ type Webhook struct {
 	Name string
 	// Kind is required.
 	Kind Kind
-	// Garden is true for a webhook that the garden's API server calls, in a binary that works for the garden. The others are called by that
-	// of the process's own cluster.
+	// Garden is true for a webhook that the garden's API server calls, in a garden binary. The others are called by the API server of the process's
+	// own cluster.
 	Garden bool
 	// Path of the endpoint. Defaults to "/" and the name.
 	Path string
-	// Rules say what the webhook is called for. A rule without scope is about objects in namespaces and outside.
+	// Rules select the operations and resources that the webhook is called for. A rule without scope selects objects with and without a namespace.
 	Rules []admissionregistrationv1.RuleWithOperations
-	// NamespaceSelector and ObjectSelector are required and may not select everything: a webhook that fails for want of a
-	// selector takes the whole cluster with it. Objects outside namespaces pass any NamespaceSelector.
+	// NamespaceSelector and ObjectSelector are required and must not select everything: without a selector, a failing webhook blocks the whole
+	// cluster. Cluster-scoped objects match any NamespaceSelector.
 	NamespaceSelector, ObjectSelector metav1.LabelSelector
-	// AllNamespaces is true for a webhook about objects wherever they are: it has no NamespaceSelector. It does without ObjectSelector too if
-	// it is about kinds that no cluster needs to live, so that it can't take one with it: its rules name groups and resources, and none of
-	// Kubernetes itself.
+	// AllNamespaces is true for a webhook without a NamespaceSelector. It needs no ObjectSelector either if its rules name groups and resources, and
+	// none of Kubernetes itself: the cluster works without them, so a failing webhook does not block it.
 	AllNamespaces bool
-	// FailurePolicy is what happens when the webhook can't be called. Defaults to Fail.
+	// FailurePolicy applies when the webhook cannot be called. Defaults to Fail.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// Timeout is how long the webhook may take, in whole seconds up to 30. Defaults to 10 seconds.
 	Timeout time.Duration
-	// Handler decides. Its context ends with the Timeout, not with the process.
+	// Handler handles the requests. Its context ends with the Timeout, not with the process.
 	Handler admission.Handler
 }
 
@@ -72,7 +71,7 @@ func (w Webhook) completed() Webhook {
 	return w
 }
 
-// check returns everything that is wrong with a completed webhook.
+// check returns all errors of a completed webhook.
 func (w Webhook) check() error {
 	var errs []error
 	addf := func(format string, args ...any) {
@@ -102,7 +101,7 @@ func (w Webhook) check() error {
 	return errors.Join(errs...)
 }
 
-// complete returns the webhooks with their defaults. Its error names everything that is wrong with them.
+// complete returns the webhooks with their defaults. Its error names all invalid fields.
 func complete(webhooks []Webhook, compiled []string) ([]Webhook, error) {
 	completed := make([]Webhook, 0, len(webhooks))
 	known, names, paths := sets.New(compiled...), sets.New[string](), sets.New[string]()
