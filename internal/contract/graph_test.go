@@ -3,6 +3,7 @@ package contract
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -123,6 +124,19 @@ func TestWaitUntil(t *testing.T) {
 		defer cancel()
 		err := WaitUntil(ctx, func(context.Context) (string, error) { return "router R has no address", nil })
 		require.EqualError(t, err, "gave up waiting, router R has no address: the operation took too long")
+		assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
+	})
+	t.Run("the last reason is in the error if the context ends during a poll", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		polls := 0
+		err := WaitUntil(ctx, func(ctx context.Context) (string, error) {
+			if polls++; polls == 1 {
+				return "router R has no address", nil
+			}
+			cancel()
+			return "", fmt.Errorf("reading router R: %w", ctx.Err())
+		})
+		assert.EqualError(t, err, "gave up waiting, router R has no address: context canceled")
 		assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
 	})
 }

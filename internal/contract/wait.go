@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -19,19 +20,27 @@ const (
 func WaitUntil(ctx context.Context, poll func(ctx context.Context) (reason string, err error)) error {
 	handle, _ := ctx.Value(taskKey{}).(taskHandle)
 	defer handle.waiting("")
+	last := ""
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		reason, err := poll(ctx)
+		if last != "" && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return waitEnded(ctx, last) // during a request
+		}
 		if err != nil || reason == "" {
 			return err
 		}
-		reason = truncate.Text(reason, truncate.MaxExternal)
-		handle.waiting(reason)
+		last = truncate.Text(reason, truncate.MaxExternal)
+		handle.waiting(last)
 		select {
 		case <-ctx.Done():
-			return cloud.Errorf(cloud.Unavailable, "gave up waiting, %s: %w", reason, context.Cause(ctx))
+			return waitEnded(ctx, last)
 		case <-time.After(pause):
 		}
 	}
+}
+
+func waitEnded(ctx context.Context, reason string) error {
+	return cloud.Errorf(cloud.Unavailable, "gave up waiting, %s: %w", reason, context.Cause(ctx))
 }
 
 // taskKey is the context key of the task that a context belongs to.

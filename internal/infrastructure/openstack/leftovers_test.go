@@ -3,7 +3,9 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,8 +59,17 @@ func TestRemoveLoadBalancers(t *testing.T) {
 		env := newEnvironment(t, fake.WithTransition(fake.LoadBalancerDelete, fake.Transition{After: time.Hour}))
 		env.mustReconcile()
 		id := env.createLoadBalancer(technicalID, env.state()["Subnet"])
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
+		var lists atomic.Int32
+		env.cloud.SetHook(func(event wire.Event) wire.HookResult {
+			deleting := env.cloud.Log().Where(func(call wire.Call) bool { return call.Method == http.MethodDelete && call.Service == wire.Octavia })
+			isList := event.Phase == wire.Before && event.Call.Method == http.MethodGet && event.Call.Service == wire.Octavia
+			if isList && len(deleting) > 0 && lists.Add(1) == 2 {
+				cancel() // after the status was read once since the deletion
+			}
+			return wire.Proceed
+		})
 		err := env.driver.Delete(ctx, env.input(), &savingRecorder{env: env})
 		assert.ErrorContains(t, err, "load balancers are still there: "+id+" (kube_service_shoot--dev--one_default_web, PENDING_DELETE)")
 		assert.NotEmpty(t, env.resources().Networks, "D1: the network waits for the load balancers")
