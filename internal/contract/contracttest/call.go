@@ -49,6 +49,12 @@ func (c Call) String() string {
 // IsWrite reports whether the request means to change something.
 func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
+// isProgressWrite reports whether the request writes a status without a new state of the last operation. Controllers report progress and
+// save state in this way, as often as time passes in an operation.
+func (c Call) isProgressWrite() bool {
+	return c.Target == KubeAPI && c.Method == http.MethodPatch && strings.HasSuffix(c.Path, "/status")
+}
+
 // callOf names a request with the given body, without its number.
 func callOf(target Target, request *http.Request, body []byte) Call {
 	path := identifiers.ReplaceAllString(request.URL.Path, "{id}") + keysOf(request.URL.Query())

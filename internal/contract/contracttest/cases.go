@@ -35,7 +35,7 @@ func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
 	return cases
 }
 
-// mergeFaults makes one fault of those that differ in nothing but the call, see Options.Swift.
+// mergeFaults makes one fault of those that differ in nothing but the call, see Options.MergeFaults.
 func mergeFaults(phase Phase, faults []Fault) []Fault {
 	var all []Fault
 	kinds := map[string]int{}

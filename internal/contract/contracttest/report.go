@@ -40,6 +40,21 @@ func (r *Report) Total() int {
 	return total
 }
 
+// missedPercent is the percentage of cases that may miss their call.
+const missedPercent = 2
+
+// TooManyMissed reports whether so many cases missed their call that the exploration proves too little. Cases of many calls do not
+// count, since one failure may change the path to the next call; nor do writes of progress, whose number depends on timing.
+func (r *Report) TooManyMissed() bool {
+	missed := 0
+	for _, c := range r.Unreached {
+		if c.Fault.All == nil && !c.Fault.Call.isProgressWrite() {
+			missed++
+		}
+	}
+	return missed*100 > r.Total()*missedPercent
+}
+
 func (r *Report) add(result Result) {
 	if r.Cases == nil {
 		r.Cases = map[Phase]int{}

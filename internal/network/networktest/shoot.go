@@ -39,7 +39,7 @@ type shoot struct {
 	errs      []error
 }
 
-// newShoot returns a shoot with nodes or without. The nodes of a swift one roll out at once.
+// newShoot returns a shoot with nodes or without. If immediate, its nodes roll out at once.
 func newShoot(ctx context.Context, server *contracttest.APIServer, nodes, immediate bool) (*shoot, error) {
 	namespace, err := server.NewNamespace(ctx)
 	if err != nil {
