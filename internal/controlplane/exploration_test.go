@@ -154,7 +154,7 @@ func TestExplore_DetectsDefects(t *testing.T) {
 			}
 			withActuator(t, d, time.Minute, test.change)(&subject)
 			report, err := controlplanetest.Explore(t.Context(), controlplane.APIServer().Get(t), subject,
-				contracttest.Options{MaxFailures: 1, MergeFaults: true, Phases: []contracttest.Phase{test.phase}})
+				contracttest.Options{MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{test.phase}})
 			require.NoError(t, err)
 			require.NotEmpty(t, report.Failures, "%s", report)
 			assert.Contains(t, report.Failures[0].String(), test.want)

@@ -92,7 +92,8 @@ type Options struct {
 	Phases []Phase
 	// Parallel is how many cases run at the same time; 0 means 6.
 	Parallel int
-	// Deadline bounds one case; 0 means a minute.
+	// Deadline bounds one case; 0 means five minutes, which only a case that fails takes, even on a busy machine. Explorations of drivers that are to
+	// be rejected need not wait so long.
 	Deadline time.Duration
 	// MergeFaults takes a fifth of the time. What can go wrong happens to every call of a phase, once each, in one case: the process
 	// comes to the next call only by starting over. But a call that is killed after its effect is a case of its own in the
@@ -113,7 +114,7 @@ func (o Options) withDefaults() Options {
 		o.Parallel = 6
 	}
 	if o.Deadline == 0 {
-		o.Deadline = time.Minute
+		o.Deadline = 5 * time.Minute
 	}
 	if o.MaxFailures == 0 {
 		o.MaxFailures = 20

@@ -2,6 +2,7 @@ package openstack_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ func TestSuite(t *testing.T) {
 	for name, broken := range brokenDrivers() {
 		t.Run(name+" is rejected", func(t *testing.T) {
 			subject := suiteSubject(broken.build, map[string]int{"network": 1})
-			report, err := infrastructuretest.Explore(t.Context(), server, subject, contracttest.Options{MaxFailures: 1})
+			report, err := infrastructuretest.Explore(t.Context(), server, subject, contracttest.Options{MaxFailures: 1, Deadline: time.Minute})
 			require.NoError(t, err)
 			require.NotEmpty(t, report.Failures, "%s", report)
 			assert.Contains(t, report.Failures[0].String(), broken.violation)

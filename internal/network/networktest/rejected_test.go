@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	"github.com/stretchr/testify/assert"
@@ -158,7 +159,7 @@ func TestExplore_BrokenDriver(t *testing.T) {
 		r.Shoot[1].SetName(fmt.Sprintf("barn-doors-%d", renderings.Add(1)/2%2))
 	}}
 	report, err := networktest.Explore(t.Context(), apiServer.Get(t), exampleSubject(t, forgetful), networktest.Change{From: "wood", To: "iron, kept"},
-		contracttest.Options{MaxFailures: 1, MergeFaults: true, Phases: []contracttest.Phase{contracttest.Create}})
+		contracttest.Options{MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{contracttest.Create}})
 	require.NoError(t, err)
 	require.NotEmpty(t, report.Failures, "%s", report)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
@@ -175,7 +176,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 func TestExplore_StatusOnlyDriver(t *testing.T) {
 	t.Parallel()
 	report, err := workertest.Explore(t.Context(), apiServer.Get(t), exampleSubject(newStatusOnlyDriver, "hill"), contracttest.Options{
-		MaxFailures: 1, MergeFaults: true, Phases: []contracttest.Phase{contracttest.Create}, Filter: "POST /paddocks: kill after",
+		MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{contracttest.Create}, Filter: "POST /paddocks: kill after",
 	})
 	require.NoError(t, err)
 	require.NotEmpty(t, report.Failures, "%s", report)
