@@ -33,6 +33,9 @@ type WebhookOptions struct {
 	Mode string
 	// URL is host or host:port of the server as the API server sees it. Empty unless the mode is WebhookModeURL.
 	URL string
+	// ConfigName is the name of the webhook configurations and of the Service. Several installations of a binary in one cluster, each for some types,
+	// must have different names.
+	ConfigName string
 	// ServicePort is the port of the Service.
 	ServicePort int
 	// Namespace is where the Service is and where the certificates are kept. It may be empty when all webhooks are disabled.
@@ -63,6 +66,7 @@ func defaultWebhookOptions(b Binary, env environment) WebhookOptions {
 	options := WebhookOptions{
 		Compiled:   b.Webhooks,
 		Mode:       WebhookModeService,
+		ConfigName: "gardener-extension-" + b.Name, // as upstream: gardener/extensions/pkg/webhook/registration.go
 		Namespace:  env.podNamespace,
 		ServerPort: 9443,
 	}
@@ -98,6 +102,12 @@ func (c *config) webhookFlags(b Binary) []setting {
 			usage:   "Where the API server reaches the webhooks in mode " + WebhookModeURL + ".",
 			allowed: "a host with an optional port, without https:// and path",
 			parse:   hostWithOptionalPort(&o.URL),
+		},
+		{
+			name: "webhook-config-name", value: "NAME", defaults: o.ConfigName,
+			usage:   "Name of the webhook configurations and of the Service. Several installations in one cluster need different names.",
+			allowed: "the name of an object",
+			parse:   objectName(&o.ConfigName),
 		},
 		{
 			name: "webhook-config-service-port", value: "PORT", defaults: "the server's port",

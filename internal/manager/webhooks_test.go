@@ -89,7 +89,7 @@ func TestParseFlags_InvalidWebhookFlags(t *testing.T) {
 
 func TestParseFlags_ValidWebhookFlags(t *testing.T) {
 	defaults := WebhookOptions{
-		Compiled: webhookBinary().Webhooks, Mode: "service", ServicePort: 9443, ServerPort: 9443,
+		Compiled: webhookBinary().Webhooks, Mode: "service", ConfigName: "gardener-extension-" + webhookBinary().Name, ServicePort: 9443, ServerPort: 9443,
 		Namespace: "extension-infrastructure", OwnerNamespace: "extension-infrastructure",
 	}
 	tests := map[string]struct {
@@ -107,6 +107,10 @@ func TestParseFlags_ValidWebhookFlags(t *testing.T) {
 		"a service has the server's port unless told otherwise": {
 			args: []string{"--webhook-config-server-port=10250"}, around: inPod(),
 			change: func(o *WebhookOptions) { o.ServicePort, o.ServerPort = 10250, 10250 },
+		},
+		"an installation has webhook configurations with a name of its own": {
+			args: []string{"--webhook-config-name=gardener-extension-infrastructure-aws"}, around: inPod(),
+			change: func(o *WebhookOptions) { o.ConfigName = "gardener-extension-infrastructure-aws" },
 		},
 		"the owner is the namespace unless told otherwise": {
 			args: []string{"--webhook-config-namespace=one"}, around: inPod(),

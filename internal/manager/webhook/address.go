@@ -21,11 +21,11 @@ type address struct {
 	port               int
 }
 
-func addressOf(binary string, options manager.WebhookOptions) address {
+func addressOf(options manager.WebhookOptions) address {
 	return address{
 		mode:      options.Mode,
 		location:  options.URL,
-		service:   configurationName(binary),
+		service:   options.ConfigName,
 		namespace: options.Namespace,
 		port:      options.ServicePort,
 	}

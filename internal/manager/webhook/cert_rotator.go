@@ -183,7 +183,7 @@ func (k *certRotator) generateServer(ctx context.Context, secrets secretsmanager
 	dnsNames, ipAddresses := k.registrars.addresses().names()
 	secret, err := secrets.Generate(ctx, &secretsutils.CertificateSecretConfig{
 		Name:                        k.names.server,
-		CommonName:                  configurationName(k.registrars[0].binary),
+		CommonName:                  k.registrars[0].name,
 		DNSNames:                    dnsNames,
 		IPAddresses:                 ipAddresses,
 		CertType:                    secretsutils.ServerCert,

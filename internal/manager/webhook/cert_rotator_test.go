@@ -23,11 +23,11 @@ func newCertRotator(t *testing.T, serving error, webhooks []Webhook, objects ...
 	c := fake.NewClientBuilder().WithObjects(objects...).Build()
 	completed, err := complete(webhooks, []string{"tune"})
 	require.NoError(t, err)
-	a := addressOf("x", optionsOf(manager.WebhookModeService))
+	a := addressOf(optionsOf(manager.WebhookModeService))
 	return &certRotator{
 		client: c,
 		registrars: registrars{{
-			client: c, binary: "x", webhooks: completed, address: a, ownerNamespace: a.namespace, log: logr.Discard(),
+			client: c, name: "x-installation", binary: "x", webhooks: completed, address: a, ownerNamespace: a.namespace, log: logr.Discard(),
 		}},
 		certificate: newCertificate(logr.Discard()), names: secretNamesOf("x", a.namespace),
 		serving: func() error { return serving },
@@ -41,7 +41,7 @@ func ownNamespace() *corev1.Namespace {
 
 func (k *certRotator) registered(t *testing.T) bool {
 	t.Helper()
-	err := k.client.Get(t.Context(), client.ObjectKey{Name: configurationName("x")}, &admissionregistrationv1.MutatingWebhookConfiguration{})
+	err := k.client.Get(t.Context(), client.ObjectKey{Name: "x-installation"}, &admissionregistrationv1.MutatingWebhookConfiguration{})
 	require.NoError(t, client.IgnoreNotFound(err))
 	return !apierrors.IsNotFound(err)
 }
@@ -65,8 +65,8 @@ func TestCertRotator_OwnerMissing(t *testing.T) {
 }
 
 func TestCertRotator_CleanUpWithoutNamespace(t *testing.T) {
-	other := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configurationName("y")}}
-	own := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: configurationName("x")}}
+	other := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "y-installation"}}
+	own := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "x-installation"}}
 	k := newCertRotator(t, nil, nil, other, own)
 	k.names.namespace = ""
 	require.NoError(t, k.reconcile(t.Context()))

@@ -11,10 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// configurationName follows upstream: gardener/extensions/pkg/webhook/registration.go.
-func configurationName(binary string) string { return "gardener-extension-" + binary }
-
-// webhookName follows upstream too.
+// webhookName follows upstream: gardener/extensions/pkg/webhook/registration.go.
 func webhookName(name, binary string) string {
 	return fmt.Sprintf("%s.%s.extensions.gardener.cloud", name, binary)
 }
@@ -31,8 +28,8 @@ type configuration interface {
 	overwrite(caBundle []byte)
 }
 
-// configurations returns the desired configurations of both kinds.
-func configurations(binary string, webhooks []Webhook, address address) []configuration {
+// configurations returns the desired configurations of both kinds. They have the same name.
+func configurations(name, binary string, webhooks []Webhook, address address) []configuration {
 	desired := map[Kind][]admissionregistrationv1.MutatingWebhook{}
 	for _, w := range webhooks {
 		desired[w.Kind] = append(desired[w.Kind], w.registration(binary, address))
@@ -42,7 +39,7 @@ func configurations(binary string, webhooks []Webhook, address address) []config
 	for _, w := range desired[Validating] {
 		v.desired = append(v.desired, asValidating(w))
 	}
-	m.Name, v.Name = configurationName(binary), configurationName(binary)
+	m.Name, v.Name = name, name
 	return []configuration{m, v}
 }
 

@@ -23,6 +23,7 @@ func optionsOf(mode string) manager.WebhookOptions {
 	options := manager.WebhookOptions{
 		Compiled:    []string{"tune", "guard"},
 		Mode:        mode,
+		ConfigName:  "x-installation",
 		ServicePort: 443,
 		Namespace:   "extension-controlplane",
 	}
@@ -40,7 +41,7 @@ func TestConfigurations(t *testing.T) {
 	for _, mode := range []string{manager.WebhookModeService, manager.WebhookModeURL, manager.WebhookModeURLService} {
 		t.Run(mode, func(t *testing.T) {
 			var got []byte
-			for _, c := range configurations("controlplane-controller", webhooks, addressOf("controlplane-controller", optionsOf(mode))) {
+			for _, c := range configurations("gardener-extension-controlplane", "controlplane-controller", webhooks, addressOf(optionsOf(mode))) {
 				setDesired(c, metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: "extension-controlplane"}, []byte("the authorities"))
 				page, err := yaml.Marshal(c.object())
 				require.NoError(t, err)
@@ -62,7 +63,7 @@ func TestConfigurations(t *testing.T) {
 func TestConfigurations_OneKind(t *testing.T) {
 	webhooks, err := complete([]Webhook{configMapWebhook("tune", allow)}, []string{"tune"})
 	require.NoError(t, err)
-	both := configurations("x", webhooks, address{})
+	both := configurations("x-installation", "x", webhooks, address{})
 	require.Len(t, both, 2)
 	assert.True(t, both[0].wanted())
 	assert.False(t, both[1].wanted(), "a configuration without webhooks is none")
@@ -70,7 +71,7 @@ func TestConfigurations_OneKind(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	service := []string{
-		"gardener-extension-x", "gardener-extension-x.extension-controlplane", "gardener-extension-x.extension-controlplane.svc",
+		"x-installation", "x-installation.extension-controlplane", "x-installation.extension-controlplane.svc",
 	}
 	tests := map[string]struct {
 		mode, url string
@@ -79,10 +80,10 @@ func TestAddress(t *testing.T) {
 		ips       []net.IP
 	}{
 		"a service is called by its name": {
-			mode: manager.WebhookModeService, host: "gardener-extension-x.extension-controlplane.svc", dns: service,
+			mode: manager.WebhookModeService, host: "x-installation.extension-controlplane.svc", dns: service,
 		},
 		"a service is called by its name in a URL": {
-			mode: manager.WebhookModeURLService, host: "gardener-extension-x.extension-controlplane", dns: service,
+			mode: manager.WebhookModeURLService, host: "x-installation.extension-controlplane", dns: service,
 		},
 		"a host is called by its name": {
 			mode: manager.WebhookModeURL, url: "example.org", host: "example.org", dns: []string{"example.org"},
@@ -101,7 +102,7 @@ func TestAddress(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			options := optionsOf(test.mode)
 			options.URL = test.url
-			a := addressOf("x", options)
+			a := addressOf(options)
 			dns, ips := a.names()
 			assert.Equal(t, test.host, a.host())
 			assert.Equal(t, test.dns, dns)
@@ -118,9 +119,9 @@ func TestAddresses_Names(t *testing.T) {
 	}{
 		"of a Service in both of its modes": {
 			mode:  manager.WebhookModeURLService,
-			hosts: []string{"gardener-extension-x.extension-controlplane", "gardener-extension-x.extension-controlplane.svc"},
+			hosts: []string{"x-installation.extension-controlplane", "x-installation.extension-controlplane.svc"},
 			dns: []string{
-				"gardener-extension-x", "gardener-extension-x.extension-controlplane", "gardener-extension-x.extension-controlplane.svc",
+				"x-installation", "x-installation.extension-controlplane", "x-installation.extension-controlplane.svc",
 			},
 		},
 		"of one URL": {
@@ -130,7 +131,7 @@ func TestAddresses_Names(t *testing.T) {
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			options := optionsOf(test.mode)
-			both := addresses{addressOf("x", options), addressOf("x", options.ForRuntimeCluster())}
+			both := addresses{addressOf(options), addressOf(options.ForRuntimeCluster())}
 			assert.Equal(t, test.hosts, both.hosts())
 			dns, ips := both.names()
 			assert.Equal(t, test.dns, dns)
@@ -140,7 +141,7 @@ func TestAddresses_Names(t *testing.T) {
 	t.Run("of an IP address", func(t *testing.T) {
 		options := optionsOf(manager.WebhookModeURL)
 		options.URL = "10.1.2.3:443"
-		dns, ips := addresses{addressOf("x", options), addressOf("x", options.ForRuntimeCluster())}.names()
+		dns, ips := addresses{addressOf(options), addressOf(options.ForRuntimeCluster())}.names()
 		assert.Empty(t, dns)
 		assert.Equal(t, []net.IP{net.ParseIP("10.1.2.3")}, ips)
 	})

@@ -5,11 +5,11 @@
 //
 // # Objects
 //
-//   - A MutatingWebhookConfiguration and a ValidatingWebhookConfiguration, both named gardener-extension-<binary>, each only
-//     if there are webhooks for it. They are owned by the owner namespace and deleted with it. The leader repairs them.
+//   - A MutatingWebhookConfiguration and a ValidatingWebhookConfiguration, both with the name --webhook-config-name, each
+//     only if there are webhooks for it. They are owned by the owner namespace and deleted with it. The leader repairs them.
 //   - Secrets in the webhooks' namespace, kept by Gardener's secrets manager under the identity <binary>-webhook: a
 //     certificate authority (ca-<binary>-webhook) and a server certificate (<binary>-webhook-server).
-//   - In modes service and url-service the API server calls the Service gardener-extension-<binary>.
+//   - In modes service and url-service the API server calls the Service --webhook-config-name.
 //
 // A garden binary (manager.Binary.Garden) may have two clusters: the garden, and the runtime cluster in which it runs. Each has configurations for
 // its webhooks, with an owner of its own; Secrets and Service are in the runtime cluster only. One server and one certificate serve both. An
@@ -30,14 +30,14 @@
 //
 // # Requirements on a chart
 //
-//   - A Service gardener-extension-<binary>; its port is --webhook-config-service-port, its target --webhook-config-server-port.
+//   - A Service --webhook-config-name; its port is --webhook-config-service-port, its target --webhook-config-server-port.
 //     Annotation for API servers outside of the pod network: networking.resources.gardener.cloud/from-world-to-ports with the
 //     server's port; for those of shoots: networking.resources.gardener.cloud/from-all-webhook-targets-allowed-ports,
 //     .../namespace-selectors and .../pod-label-selector-namespace-alias: extensions (gardener/docs/operations/network_policies.md).
 //   - A readiness probe on /readyz: a replica without a certificate is not ready.
 //   - A pause before SIGTERM (lifecycle.preStop.sleep, 5 seconds): a process ends faster than its endpoint is removed.
 //   - ClusterRole: mutatingwebhookconfigurations and validatingwebhookconfigurations (admissionregistration.k8s.io): create;
-//     get, update and delete with the resource name gardener-extension-<binary>; of a kind that it never had webhooks of, get and
+//     get, update and delete with the resource name --webhook-config-name; of a kind that it never had webhooks of, get and
 //     delete suffice. Namespaces: get with the name of the owner.
 //   - Role in the webhooks' namespace: secrets: get, list, create, patch, delete.
 //

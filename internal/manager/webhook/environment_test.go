@@ -88,7 +88,7 @@ func newEnvironment(t *testing.T, config *rest.Config, c client.Client, binary s
 	require.NoError(t, c.Create(t.Context(), namespace))
 	l := &environment{config: config, client: c, binary: binary, namespace: namespace.Name, loadBalancer: newLoadBalancer(t)}
 	t.Cleanup(func() { // so that no request of another test waits for a webhook of this one
-		meta := metav1.ObjectMeta{Name: configurationName(binary)}
+		meta := metav1.ObjectMeta{Name: l.configName()}
 		for _, object := range []client.Object{
 			&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta},
 			&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta},
@@ -98,6 +98,9 @@ func newEnvironment(t *testing.T, config *rest.Config, c client.Client, binary s
 	})
 	return l
 }
+
+// configName is the name of the webhook configurations.
+func (l *environment) configName() string { return l.binary + "-installation" }
 
 // replica is a running process.
 type replica struct {
@@ -132,7 +135,7 @@ func (l *environment) start(t *testing.T, timing timing, disabled []string, webh
 		Webhooks: manager.WebhookOptions{
 			Compiled: []string{"tune", "guard", "wait"}, Disabled: disabled,
 			Mode: manager.WebhookModeURL, URL: l.loadBalancer.address, ServerHost: host, ServerPort: port,
-			Namespace: l.namespace, OwnerNamespace: l.namespace,
+			ConfigName: l.configName(), Namespace: l.namespace, OwnerNamespace: l.namespace,
 		},
 	}
 	l.configureGarden(t, r.process)

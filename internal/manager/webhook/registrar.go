@@ -15,8 +15,10 @@ import (
 // registrar writes or deletes the webhook configurations of one cluster.
 type registrar struct {
 	// cluster is its name in errors and logs. It is empty if there is only one cluster.
-	cluster  string
-	client   client.Client
+	cluster string
+	client  client.Client
+	// name is the name of the configurations.
+	name     string
 	binary   string
 	webhooks []Webhook
 	address  address
@@ -35,7 +37,7 @@ func (r *registrar) register(ctx context.Context, caBundle []byte) ([][]byte, er
 		return nil, err
 	}
 	var bundles [][]byte
-	for _, c := range configurations(r.binary, r.webhooks, r.address) {
+	for _, c := range configurations(r.name, r.binary, r.webhooks, r.address) {
 		if !c.wanted() {
 			if err := r.remove(ctx, c); err != nil {
 				return nil, err
@@ -53,7 +55,7 @@ func (r *registrar) register(ctx context.Context, caBundle []byte) ([][]byte, er
 
 // unregister deletes both configurations.
 func (r *registrar) unregister(ctx context.Context) error {
-	for _, c := range configurations(r.binary, nil, r.address) {
+	for _, c := range configurations(r.name, r.binary, nil, r.address) {
 		if err := r.remove(ctx, c); err != nil {
 			return err
 		}

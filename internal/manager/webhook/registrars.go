@@ -19,8 +19,8 @@ type registrars []*registrar
 func newRegistrars(p *manager.Process, webhooks []Webhook, log logr.Logger) registrars {
 	registrarFor := func(options manager.WebhookOptions) *registrar {
 		return &registrar{
-			client: p.Manager.GetClient(), binary: p.Name, webhooks: webhooks, address: addressOf(p.Name, options),
-			ownerNamespace: options.OwnerNamespace, log: log,
+			client: p.Manager.GetClient(), name: options.ConfigName, binary: p.Name, webhooks: webhooks,
+			address: addressOf(options), ownerNamespace: options.OwnerNamespace, log: log,
 		}
 	}
 	if !p.Webhooks.SeparateGarden {

@@ -44,7 +44,7 @@ func newFakeCluster(owner string) *fakeCluster {
 func (c *fakeCluster) webhooks(t *testing.T) []string {
 	t.Helper()
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	key := client.ObjectKey{Name: configurationName("x")}
+	key := client.ObjectKey{Name: "x-installation"}
 	require.NoError(t, client.IgnoreNotFound(c.Get(t.Context(), key, mutating)))
 	require.NoError(t, client.IgnoreNotFound(c.Get(t.Context(), key, validating)))
 	var names []string
@@ -92,14 +92,14 @@ func TestRegistrars_WebhooksPerCluster(t *testing.T) {
 	assert.Equal(t, []string{"guard.x.extensions.gardener.cloud"}, own.webhooks(t))
 	assert.Equal(t, []string{"tune.x.extensions.gardener.cloud*"}, garden.webhooks(t))
 
-	key := client.ObjectKey{Name: configurationName("x")}
+	key := client.ObjectKey{Name: "x-installation"}
 	runtimeConfiguration, gardenConfiguration := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
 	require.NoError(t, own.Get(t.Context(), key, runtimeConfiguration))
 	require.NoError(t, garden.Get(t.Context(), key, gardenConfiguration))
 	assert.Equal(t, "extension-controlplane", runtimeConfiguration.OwnerReferences[0].Name)
 	assert.Equal(t, "garden", gardenConfiguration.OwnerReferences[0].Name)
 	assert.NotNil(t, runtimeConfiguration.Webhooks[0].ClientConfig.Service)
-	assert.Equal(t, "https://gardener-extension-x.extension-controlplane:443/tune", *gardenConfiguration.Webhooks[0].ClientConfig.URL)
+	assert.Equal(t, "https://x-installation.extension-controlplane:443/tune", *gardenConfiguration.Webhooks[0].ClientConfig.URL)
 	assert.Equal(t, runtimeConfiguration.Webhooks[0].ClientConfig.CABundle, gardenConfiguration.Webhooks[0].ClientConfig.CABundle)
 }
 

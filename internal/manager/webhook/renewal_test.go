@@ -148,7 +148,7 @@ func (l *environment) runHandshakes(ctx context.Context, replicas []*replica, tr
 	var seen []observation
 	for ctx.Err() == nil {
 		current := &admissionregistrationv1.MutatingWebhookConfiguration{}
-		if err := l.client.Get(ctx, client.ObjectKey{Name: configurationName(l.binary)}, current); err != nil {
+		if err := l.client.Get(ctx, client.ObjectKey{Name: l.configName()}, current); err != nil {
 			continue
 		}
 		seen = append(seen, observation{time: time.Now(), bundle: current.Webhooks[0].ClientConfig.CABundle})

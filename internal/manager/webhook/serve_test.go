@@ -66,7 +66,7 @@ func (l *environment) waitTuned(t *testing.T) {
 func (l *environment) mutating(t *testing.T) *admissionregistrationv1.MutatingWebhookConfiguration {
 	t.Helper()
 	object := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	err := l.client.Get(t.Context(), client.ObjectKey{Name: configurationName(l.binary)}, object)
+	err := l.client.Get(t.Context(), client.ObjectKey{Name: l.configName()}, object)
 	assert.NoError(t, client.IgnoreNotFound(err))
 	return object
 }
@@ -232,7 +232,7 @@ func testRestart(t *testing.T, l *environment) {
 
 func testDisabled(t *testing.T, l *environment) {
 	webhooks := []Webhook{configMapWebhook("tune", tune), configMapWebhook("wait", allow), guardWebhook()}
-	key := client.ObjectKey{Name: configurationName(l.binary)}
+	key := client.ObjectKey{Name: l.configName()}
 	first := l.start(t, quickTiming(), nil, webhooks...)
 	require.Eventually(t, func() bool {
 		return l.client.Get(t.Context(), key, &admissionregistrationv1.ValidatingWebhookConfiguration{}) == nil
