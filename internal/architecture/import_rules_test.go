@@ -393,8 +393,9 @@ func cloudRules() []importRule {
 	return []importRule{
 		{
 			packages:             "internal/cloud",
-			reason:               "words that all clouds share need no SDK",
+			reason:               "what is the same for all clouds needs no SDK",
 			withoutCommonImports: true,
+			mayImport:            []string{prometheus},
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{

@@ -39,7 +39,7 @@ func (l *login) renewAfter() time.Duration { return l.lifetime - min(5*time.Minu
 type authenticator struct {
 	client      *gophercloud.ProviderClient
 	credentials Credentials
-	metrics     *metrics
+	metrics     *cloud.Metrics
 }
 
 // login asks Keystone for a token. It is a single call, which may be repeated at will.
@@ -47,7 +47,7 @@ func (i *authenticator) login(ctx context.Context) (*login, error) {
 	ctx = withRequestInfo(ctx, requestInfo{service: identityService, retry: retryAlways, expects: tokenResponse})
 	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
 	response, err := readLogin(tokens.Create(ctx, client, i.options()), time.Now())
-	i.metrics.login(err)
+	i.metrics.Login(err)
 	if err == nil {
 		return response, nil
 	}

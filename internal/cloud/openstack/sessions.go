@@ -9,7 +9,12 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
 )
+
+// cloudName is the label of the metrics.
+const cloudName = "openstack"
 
 // Options say how sessions behave. The zero value is a good choice but for UserAgent.
 type Options struct {
@@ -46,7 +51,7 @@ func (o Options) withDefaults() Options {
 // meant to live as long as the process, and is safe for concurrent use.
 type Sessions struct {
 	options Options
-	metrics *metrics
+	metrics *cloud.Metrics
 
 	mu             sync.Mutex
 	sessions       map[fingerprint]*Session
@@ -64,7 +69,7 @@ type transport struct {
 func NewSessions(options Options) *Sessions {
 	return &Sessions{
 		options:    options.withDefaults(),
-		metrics:    newMetrics(options.Registerer),
+		metrics:    cloud.NewMetrics(options.Registerer, cloudName),
 		sessions:   map[fingerprint]*Session{},
 		transports: map[fingerprint]transport{},
 	}

@@ -146,7 +146,7 @@ type singleRequest struct {
 	base    http.RoundTripper
 	limiter *rate.Limiter
 	timeout time.Duration
-	metrics *metrics
+	metrics *cloud.Metrics
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -161,7 +161,7 @@ func (t *singleRequest) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err == nil {
 		code = strconv.Itoa(response.StatusCode)
 	}
-	t.metrics.request(requestInfoOf(req.Context()).service.String(), req.Method, code, time.Since(started))
+	t.metrics.Request(requestInfoOf(req.Context()).service.String(), req.Method, code, time.Since(started))
 	return response, err
 }
 

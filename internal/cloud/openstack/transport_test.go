@@ -151,15 +151,15 @@ func TestMetrics_Requests(t *testing.T) {
 		require.Error(t, err)
 
 		assert.ElementsMatch(t, []string{
-			"trellis_openstack_logins_total failure: 1",
-			"trellis_openstack_logins_total success: 2",
-			"trellis_openstack_requests_total 201 POST identity: 2",
-			"trellis_openstack_requests_total 401 POST identity: 1",
-			"trellis_openstack_requests_total 200 GET network: 1",
-			"trellis_openstack_requests_total 503 GET network: 1",
-			"trellis_openstack_requests_total none GET network: 1",
-			"trellis_openstack_request_duration_seconds POST identity: 3",
-			"trellis_openstack_request_duration_seconds GET network: 3",
+			"trellis_cloud_logins_total openstack failure: 1",
+			"trellis_cloud_logins_total openstack success: 2",
+			"trellis_cloud_requests_total openstack 201 POST identity: 2",
+			"trellis_cloud_requests_total openstack 401 POST identity: 1",
+			"trellis_cloud_requests_total openstack 200 GET network: 1",
+			"trellis_cloud_requests_total openstack 503 GET network: 1",
+			"trellis_cloud_requests_total openstack none GET network: 1",
+			"trellis_cloud_request_duration_seconds openstack POST identity: 3",
+			"trellis_cloud_request_duration_seconds openstack GET network: 3",
 		}, counted(t, registry))
 	})
 }
