@@ -48,7 +48,7 @@ func PrintStatus(ctx context.Context, garden client.Client, out io.Writer) error
 }
 
 func printDeployments(ctx context.Context, store revision.Store, names []string, out io.Writer) error {
-	table := newTable(out, "DEPLOYMENT", "NEWEST", "NUMBER", "VERDICT", "SINCE", "LAST GOOD", "REASON")
+	table := newTable(out, "DEPLOYMENT", "NEWEST", "NUMBER", "RESULT", "SINCE", "LAST GOOD", "REASON")
 	for _, name := range names {
 		known, err := store.List(ctx, name)
 		if err != nil {
