@@ -90,7 +90,7 @@ func TestLogging_Lines(t *testing.T) {
 			time.Date(0, time.January, 2, 3, 4, 5, 678901000, time.UTC),
 		},
 		"our own controllers": {
-			"controlplane-controller", "gardener-extension-controlplane-controller", "gardener-extension-controlplane-controller",
+			"controlplane-controller", "gardener-extension-controlplane", "gardener-extension-controlplane",
 			`{"level":"info","ts":"2026-11-23T05:09:45.702Z","msg":"Reconciling","name":"one"}`,
 			map[string]string{"severity": "info", "log": "Reconciling", "name": "one"},
 			time.Date(2026, time.November, 23, 5, 9, 45, 702000000, time.UTC),
@@ -132,7 +132,7 @@ func TestLogging_Switches(t *testing.T) {
 		usually, text := fluentBitOf(t, name, seedValues()), fluentBitOf(t, name, map[string]any{"logFormat": "text"})
 		assert.Len(t, text.filters, len(usually.filters)-1, "%s: what it deploys is read whatever it writes itself", name)
 		for filter := range usually.filters {
-			assert.True(t, strings.HasPrefix(filter, "gardener-extension-"+name), "%s would meet another extension's", filter)
+			assert.True(t, strings.HasPrefix(filter, "gardener-extension-"+releaseOf(name).Name), "%s would meet another extension's", filter)
 		}
 	}
 }

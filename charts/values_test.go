@@ -3,6 +3,7 @@ package charts
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -38,12 +39,7 @@ func releaseOf(name string) Release {
 	case InstallationApplication:
 		return Release{Name: "controllerinstallation-garden", Namespace: "extension-controllerinstallation-garden"}
 	}
-	registration := map[string]string{
-		"infrastructure-controller": "infrastructure-openstack",
-		"controlplane-controller":   "controlplane-openstack",
-		"network-controller":        "network-calico",
-		"worker-controller":         "worker-openstack",
-	}[name]
+	registration := strings.TrimSuffix(name, "-controller")
 	return Release{Name: registration, Namespace: "extension-" + registration + "-x7k2p"}
 }
 

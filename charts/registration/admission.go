@@ -21,7 +21,7 @@ func (c Catalogue) checkAdmission(problems *FieldErrors) {
 		return
 	}
 	const name = "admission.name"
-	checkLabel(name, c.Admission.Name, maxName, "extension-<name> becomes a namespace of the virtual garden", problems)
+	checkLabel(name, c.Admission.Name, maxNamespaceName, "extension-<name> becomes a namespace of the virtual garden", problems)
 	checkTypes("admission.types", c.Admission.Types, problems)
 	if i := slices.IndexFunc(c.Registrations, func(e Entry) bool { return e.Name == c.Admission.Name }); i >= 0 && c.Admission.Name != "" {
 		addf(problems, name, "%q is that of registrations[%d] already, and both become Extensions of gardener-operator; rename one of them",

@@ -83,8 +83,8 @@ func TestCheck_InvalidAdmission(t *testing.T) {
 				"admission.types: is missing; name at least one type, since the binary serves none that it is not given",
 		},
 		"the name of a registration": {
-			"{name: worker-openstack, types: [openstack]}",
-			"admission.name: \"worker-openstack\" is that of registrations[0] already, and both become Extensions of gardener-operator; rename one of them",
+			"{name: worker, types: [openstack]}",
+			"admission.name: \"worker\" is that of registrations[0] already, and both become Extensions of gardener-operator; rename one of them",
 		},
 		"a name that is too long": {
 			"{name: " + strings.Repeat("a", 48) + ", types: [openstack]}",

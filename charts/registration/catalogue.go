@@ -72,7 +72,6 @@ type Entry struct {
 	PodSecurity  string                                       `json:"podSecurity"`
 
 	Role               Role   `json:"role"`
-	ExtensionName      string `json:"extensionName"`
 	LeaderElectionID   string `json:"leaderElectionID"`
 	HeartbeatNamespace string `json:"heartbeatNamespace"`
 
@@ -84,7 +83,7 @@ type Entry struct {
 	ContinuousEndpointUpdate *bool                                          `json:"continuousEndpointUpdate"`
 }
 
-// withDefaults fills in what the author left to the chart: the names that its binary goes by.
+// withDefaults fills in what the author left out.
 func (e Entry) withDefaults() Entry {
 	if e.Policy == "" {
 		e.Policy = gardencorev1beta1.ControllerDeploymentPolicyOnDemand
@@ -95,17 +94,14 @@ func (e Entry) withDefaults() Entry {
 	if e.Role == "" {
 		e.Role = RolePrimary
 	}
-	// A secondary must have names of its own: the primary's would be the worst default.
-	if e.Role == RolePrimary && e.Chart != "" {
-		if e.ExtensionName == "" {
-			e.ExtensionName = e.Chart
-		}
-		if e.LeaderElectionID == "" {
-			e.LeaderElectionID = e.Chart + "-leader-election"
-		}
+	if e.LeaderElectionID == "" && e.Name != "" {
+		e.LeaderElectionID = e.defaultLeaderElectionID()
 	}
 	return e
 }
+
+// defaultLeaderElectionID is the default of the charts.
+func (e Entry) defaultLeaderElectionID() string { return e.Name + "-leader-election" }
 
 // kindOfChart returns the kind of Gardener's objects that the chart's binary serves, or "" for a chart there is not.
 func kindOfChart(chart string) string {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// maxName leaves room in the 63 characters of a namespace for "extension-" and for what Gardener appends to make the name
+	// maxName leaves room in the 63 characters of a Service's name for "gardener-extension-".
+	maxName = 63 - len("gardener-extension-")
+	// maxNamespaceName leaves room in the 63 characters of a namespace for "extension-" and for what Gardener appends to make the name
 	// of a ControllerInstallation (gardener/pkg/api/core/validation, gardenlet's controllerinstallation controller).
-	maxName = 47
-	// maxExtensionName leaves room for "gardener-extension-" in the name of a Service.
-	maxExtensionName = 63 - len("gardener-extension-")
+	maxNamespaceName = 47
 )
 
 // Check says what is wrong with a catalogue: with each entry for itself, and with all of them together. Entries must have
@@ -47,7 +47,7 @@ func Check(c Catalogue) error {
 type fieldPath func(name string) string
 
 func (e Entry) checkName(at fieldPath, problems *FieldErrors) {
-	checkLabel(at("name"), e.Name, maxName, "extension-<name>-<5 characters> becomes a namespace", problems)
+	checkLabel(at("name"), e.Name, maxName, "gardener-extension-<name> becomes the name of a Service", problems)
 }
 
 func (e Entry) checkResources(at fieldPath, problems *FieldErrors) {
@@ -94,20 +94,6 @@ func checkSelector(path string, selector *metav1.LabelSelector, problems *FieldE
 
 func (e Entry) checkRole(at fieldPath, problems *FieldErrors) {
 	checkOneOf(at("role"), e.Role, []Role{RolePrimary, RoleSecondary}, problems)
-	switch e.Role {
-	case RolePrimary:
-		if e.ExtensionName != e.Chart {
-			addf(problems, at("extensionName"), "a primary goes by the name of its binary, which its webhooks and its Service have; remove the field")
-		}
-	case RoleSecondary:
-		why := "a secondary must not share the primary's; give one of its own"
-		checkRequired(at("extensionName"), e.ExtensionName, why, problems)
-		checkRequired(at("leaderElectionID"), e.LeaderElectionID, why, problems)
-		checkRequired(at("heartbeatNamespace"), e.HeartbeatNamespace, why, problems)
-	}
-	if e.ExtensionName != "" {
-		checkLabel(at("extensionName"), e.ExtensionName, maxExtensionName, "gardener-extension-<extensionName> becomes the name of a Service", problems)
-	}
 	if e.HeartbeatNamespace != "" {
 		checkLabel(at("heartbeatNamespace"), e.HeartbeatNamespace, validation.DNS1123LabelMaxLength, "it is a namespace", problems)
 	}
@@ -142,12 +128,6 @@ func checkTypes(at string, types []string, problems *FieldErrors) {
 		if slices.Contains(types[:i], typ) {
 			addf(problems, path, "%s stands there twice; remove one", typ)
 		}
-	}
-}
-
-func checkRequired(path, value, why string, problems *FieldErrors) {
-	if value == "" {
-		addf(problems, path, "is missing; %s", why)
 	}
 }
 

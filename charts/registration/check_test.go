@@ -12,7 +12,7 @@ import (
 
 // workerEntry is an entry with nothing wrong about it.
 const workerEntry = `
-- name: worker-openstack
+- name: worker
   chart: worker-controller
   kind: Worker
   types: [openstack]
@@ -25,9 +25,14 @@ const observerEntry = `
   kind: Worker
   types: [openstack]
   role: secondary
-  extensionName: worker-observer
-  leaderElectionID: worker-observer-leader-election
-  heartbeatNamespace: extension-worker-observer
+`
+
+// awsEntry is a primary for another type of the same binary.
+const awsEntry = `
+- name: worker-aws
+  chart: worker-controller
+  kind: Worker
+  types: [aws]
 `
 
 func TestCheck_Valid(t *testing.T) {
@@ -39,7 +44,8 @@ func TestCheck_Valid(t *testing.T) {
 		"a primary on every seed":                     workerEntry + "  policy: Always\n",
 		"a primary on every seed with shoots":         workerEntry + "  policy: AlwaysExceptNoShoots\n",
 		"a primary with two types":                    strings.Replace(workerEntry, "[openstack]", "[openstack, aws]", 1),
-		"a name as long as Gardener allows":           strings.Replace(workerEntry, "worker-openstack", strings.Repeat("a", 47), 1),
+		"a name as long as a Service allows":          strings.Replace(workerEntry, "name: worker", "name: "+strings.Repeat("a", 44), 1),
+		"one binary registered for each of its types": workerEntry + awsEntry,
 		"a primary with a leader election of its own": workerEntry + "  leaderElectionID: my-own\n",
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -62,23 +68,23 @@ func (r replaced) text(t *testing.T) string {
 }
 
 func TestCheck_Invalid(t *testing.T) {
-	second := strings.ReplaceAll(workerEntry, "worker-openstack", "worker-second")
+	second := strings.Replace(workerEntry, "name: worker", "name: worker-second", 1)
 	for sentence, c := range map[string]struct {
 		broken replaced
 		want   string
 	}{
 		"no name": {
-			replaced{workerEntry, "name: worker-openstack", "name: ''"},
-			"registrations[0].name: is missing; extension-<name>-<5 characters> becomes a namespace",
+			replaced{workerEntry, "name: worker", "name: ''"},
+			"registrations[0].name: is missing; gardener-extension-<name> becomes the name of a Service",
 		},
 		"a name one character too long": {
-			replaced{workerEntry, "worker-openstack", strings.Repeat("a", 48)},
-			"registrations[0].name: \"" + strings.Repeat("a", 48) + "\" has 48 characters, at most 47 are possible, since " +
-				"extension-<name>-<5 characters> becomes a namespace; shorten it",
+			replaced{workerEntry, "name: worker", "name: " + strings.Repeat("a", 45)},
+			"registrations[0].name: \"" + strings.Repeat("a", 45) + "\" has 45 characters, at most 44 are possible, since " +
+				"gardener-extension-<name> becomes the name of a Service; shorten it",
 		},
 		"a name with a dot": {
-			replaced{workerEntry, "worker-openstack", "worker.openstack"},
-			"registrations[0].name: \"worker.openstack\" is no DNS label, and extension-<name>-<5 characters> becomes a namespace; " +
+			replaced{workerEntry, "name: worker", "name: worker.openstack"},
+			"registrations[0].name: \"worker.openstack\" is no DNS label, and gardener-extension-<name> becomes the name of a Service; " +
 				"take lower-case letters, digits and '-'",
 		},
 		"no chart": {
@@ -134,27 +140,6 @@ func TestCheck_Invalid(t *testing.T) {
 			"registrations[0].seedSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'; " +
 				"write it as a Kubernetes label selector",
 		},
-		"a primary that goes by another name": {
-			replaced{workerEntry, "", "  extensionName: workers\n"},
-			"registrations[0].extensionName: a primary goes by the name of its binary, which its webhooks and its Service have; remove the field",
-		},
-		"a secondary without a name": {
-			replaced{observerEntry, "extensionName: worker-observer", "extensionName: ''"},
-			"registrations[0].extensionName: is missing; a secondary must not share the primary's; give one of its own",
-		},
-		"a secondary without a leader election": {
-			replaced{observerEntry, "leaderElectionID: worker-observer-leader-election", "leaderElectionID: ''"},
-			"registrations[0].leaderElectionID: is missing; a secondary must not share the primary's; give one of its own",
-		},
-		"a secondary without a namespace for its heartbeat": {
-			replaced{observerEntry, "heartbeatNamespace: extension-worker-observer", "heartbeatNamespace: ''"},
-			"registrations[0].heartbeatNamespace: is missing; a secondary must not share the primary's; give one of its own",
-		},
-		"an extension name too long for a Service": {
-			replaced{observerEntry, "extensionName: worker-observer", "extensionName: " + strings.Repeat("a", 45)},
-			"registrations[0].extensionName: \"" + strings.Repeat("a", 45) + "\" has 45 characters, at most 44 are possible, since " +
-				"gardener-extension-<extensionName> becomes the name of a Service; shorten it",
-		},
 		"a leader election that no Lease can have": {
 			replaced{workerEntry, "", "  leaderElectionID: My_Lease\n"},
 			"registrations[0].leaderElectionID: \"My_Lease\" cannot be the name of a Lease; take lower-case letters, digits, '-' and '.'",
@@ -181,37 +166,18 @@ func TestCheck_Invalid(t *testing.T) {
 			"registrations[0].continuousEndpointUpdate: Gardener has it for kind SelfHostedShootExposure only; remove it",
 		},
 		"a second primary for a kind and type": {
-			replaced{workerEntry, "", second + "  leaderElectionID: second\n"},
-			"registrations[1].types[0]: registrations[0] (worker-openstack) is the primary for Worker/openstack already, and there can be " +
-				"one only; remove the type from one of them\n" +
-				"registrations[1].extensionName: \"worker-controller\" is that of registrations[0] (worker-openstack) already; " +
-				"webhooks and roles of the two would overwrite each other; list all types of the binary in one registration",
-		},
-		"one binary registered for each of its types": {
-			replaced{workerEntry, "", strings.Replace(second, "[openstack]", "[aws]", 1)},
-			"registrations[1].extensionName: \"worker-controller\" is that of registrations[0] (worker-openstack) already; webhooks and roles " +
-				"of the two would overwrite each other; list all types of the binary in one registration\n" +
-				"registrations[1].leaderElectionID: \"worker-controller-leader-election\" is that of registrations[0] (worker-openstack) already; " +
-				"only one of the two would ever lead; give each its own",
-		},
-		"a secondary with the primary's leader election": {
-			replaced{workerEntry + observerEntry, "worker-observer-leader-election", "worker-controller-leader-election"},
-			"registrations[1].leaderElectionID: \"worker-controller-leader-election\" is that of registrations[0] (worker-openstack) already; " +
-				"only one of the two would ever lead; give each its own",
-		},
-		"a secondary with the primary's name": {
-			replaced{workerEntry + observerEntry, "extensionName: worker-observer", "extensionName: worker-controller"},
-			"registrations[1].extensionName: \"worker-controller\" is that of registrations[0] (worker-openstack) already; webhooks and roles " +
-				"of the two would overwrite each other; list all types of the binary in one registration",
+			replaced{workerEntry, "", second},
+			"registrations[1].types[0]: registrations[0] (worker) is the primary for Worker/openstack already, and there can be " +
+				"one only; remove the type from one of them",
 		},
 		"two hearts in one namespace": {
-			replaced{workerEntry + "  heartbeatNamespace: extension-worker-observer\n" + observerEntry, "", ""},
-			"registrations[1].heartbeatNamespace: \"extension-worker-observer\" is that of registrations[0] (worker-openstack) already; " +
+			replaced{workerEntry + "  heartbeatNamespace: hearts\n" + observerEntry, "", "  heartbeatNamespace: hearts\n"},
+			"registrations[1].heartbeatNamespace: \"hearts\" is that of registrations[0] (worker) already; " +
 				"one of the two would vouch for the other; give each its own, or leave it out",
 		},
 		"a name twice": {
-			replaced{workerEntry + observerEntry, "name: worker-observer", "name: worker-openstack"},
-			"registrations[1].name: \"worker-openstack\" is that of registrations[0] (worker-openstack) already; rename one of them",
+			replaced{workerEntry + observerEntry, "name: worker-observer", "name: worker"},
+			"registrations[1].name: \"worker\" is that of registrations[0] (worker) already; rename one of them",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

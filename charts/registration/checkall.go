@@ -33,11 +33,6 @@ func (c Catalogue) checkUnique(problems *FieldErrors) {
 	}{
 		{"name", func(e Entry) string { return e.Name }, "rename one of them"},
 		{
-			"extensionName", func(e Entry) string { return e.ExtensionName },
-			"webhooks and roles of the two would overwrite each other; list all types of the binary in one registration",
-		},
-		{"leaderElectionID", func(e Entry) string { return e.LeaderElectionID }, "only one of the two would ever lead; give each its own"},
-		{
 			"heartbeatNamespace", func(e Entry) string { return e.HeartbeatNamespace },
 			"one of the two would vouch for the other; give each its own, or leave it out",
 		},

@@ -19,13 +19,13 @@ import (
 
 func TestCheck_SharedManagedResource(t *testing.T) {
 	catalogue := Catalogue{Registrations: []Entry{
-		{Name: "network-calico", Kind: "Network", Types: []string{"calico"}, Role: RolePrimary},
+		{Name: "network", Kind: "Network", Types: []string{"calico"}, Role: RolePrimary},
 		{Name: "network-cilium", Kind: "Network", Types: []string{"cilium"}, Role: RolePrimary},
-		{Name: "controlplane-openstack", Kind: "ControlPlane", Types: []string{"openstack"}, Role: RolePrimary},
+		{Name: "controlplane", Kind: "ControlPlane", Types: []string{"openstack"}, Role: RolePrimary},
 	}}
 	var problems FieldErrors
 	catalogue.checkManagedResources(func(string, string) []string { return []string{"extension-both"} }, &problems)
-	assert.EqualError(t, problems, "registrations[2].kind: ControlPlane/openstack and registrations[0] (network-calico) both write the "+
+	assert.EqualError(t, problems, "registrations[2].kind: ControlPlane/openstack and registrations[0] (network) both write the "+
 		"ManagedResource extension-both into a shoot's namespace; rename it in one of the controllers")
 }
 

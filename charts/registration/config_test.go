@@ -46,7 +46,7 @@ func TestGenerate_InstallerForm(t *testing.T) {
 	}
 	var one struct{ Chart []byte }
 	var deployment gardencorev1beta1.ControllerDeployment
-	documents(t, files["network-calico/trellis.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
+	documents(t, files["network/trellis.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
 	require.NoError(t, yaml.Unmarshal(deployment.ProviderConfig.Raw, &one))
 	assert.Equal(t, archive, one.Chart)
 }
@@ -59,7 +59,7 @@ func TestGenerate_InstallerConfig(t *testing.T) {
 			}}},
 			"uninstall": registration.Values{"whileRequired": "Wait"},
 		}
-		o.ConfigOf = map[string]registration.Values{"network-calico": {
+		o.ConfigOf = map[string]registration.Values{"network": {
 			"historyLimit": 3, "rollout": registration.Values{"paused": true, "healthGate": registration.Values{"deadline": "20m"}},
 			"valuesOverlays": []any{registration.Values{
 				"name": "small", "seedSelector": registration.Values{}, "values": registration.Values{"replicaCount": 1},
@@ -80,14 +80,14 @@ func TestGenerate_InstallerConfig(t *testing.T) {
 values: {types: [openstack]}
 rollout: {soakTime: 1h, maxUnavailable: 25%, rollback: Automatic, `+waves+`}
 uninstall: {whileRequired: Wait}
-`)), configOf("worker-openstack"))
+`)), configOf("worker"))
 	assert.Equal(t, mapping(t, []byte(head+`
 values: {types: [calico]}
 rollout: {soakTime: 1h, maxUnavailable: 25%, rollback: Automatic, paused: true, healthGate: {deadline: 20m}, `+waves+`}
 uninstall: {whileRequired: Wait}
 historyLimit: 3
 valuesOverlays: [{name: small, seedSelector: {}, values: {replicaCount: 1}}]
-`)), configOf("network-calico"))
+`)), configOf("network"))
 }
 
 func TestGenerate_InstallerConfigErrors(t *testing.T) {
@@ -101,13 +101,13 @@ func TestGenerate_InstallerConfigErrors(t *testing.T) {
 		},
 		"values, which have a place of their own": {
 			func(o *registration.Options) {
-				o.ConfigOf = map[string]registration.Values{"network-calico": {"values": registration.Values{}}}
+				o.ConfigOf = map[string]registration.Values{"network": {"values": registration.Values{}}}
 			},
-			"config of network-calico: values is not for here; there are valuesOverlays, rollout, uninstall, historyLimit",
+			"config of network: values is not for here; there are valuesOverlays, rollout, uninstall, historyLimit",
 		},
 		"anything of admission": {
 			func(o *registration.Options) { o.ConfigOf = map[string]registration.Values{"admission": {}} },
-			"config of admission: there is no admission; there are infrastructure-openstack, controlplane-openstack, network-calico, worker-openstack",
+			"config of admission: there is no admission; there are infrastructure, controlplane, network, worker",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

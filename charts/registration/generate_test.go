@@ -71,14 +71,14 @@ func TestGenerate_FormsAgree(t *testing.T) {
 	wantRegistration := gardencorev1beta1.ControllerRegistration{
 		TypeMeta: metav1.TypeMeta{APIVersion: "core.gardener.cloud/v1beta1", Kind: "ControllerRegistration"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "network-calico", Labels: map[string]string{"app.kubernetes.io/part-of": "trellis"},
+			Name: "network", Labels: map[string]string{"app.kubernetes.io/part-of": "trellis"},
 			Annotations: map[string]string{"security.gardener.cloud/pod-security-enforce": "restricted"},
 		},
 		Spec: gardencorev1beta1.ControllerRegistrationSpec{
 			Resources: []gardencorev1beta1.ControllerResource{{Kind: "Network", Type: "calico", Primary: new(true)}},
 			Deployment: &gardencorev1beta1.ControllerRegistrationDeployment{
 				Policy:         new(gardencorev1beta1.ControllerDeploymentPolicyOnDemand),
-				DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: "network-calico"}},
+				DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: "network"}},
 			},
 		},
 	}
@@ -88,10 +88,10 @@ func TestGenerate_FormsAgree(t *testing.T) {
 	t.Run("with the chart inside", func(t *testing.T) {
 		var deployment gardencorev1.ControllerDeployment
 		var got gardencorev1beta1.ControllerRegistration
-		documents(t, files["network-calico/rawchart.yaml"], &deployment, &got)
+		documents(t, files["network/rawchart.yaml"], &deployment, &got)
 		assert.Empty(t, cmp.Diff(wantRegistration, got))
 		assert.Equal(t, "core.gardener.cloud/v1 ControllerDeployment", deployment.APIVersion+" "+deployment.Kind)
-		assert.Equal(t, "network-calico", deployment.Name)
+		assert.Equal(t, "network", deployment.Name)
 		assert.Equal(t, archive, deployment.Helm.RawChart)
 		assert.Nil(t, deployment.Helm.OCIRepository)
 		assertValues(t, wantValues, deployment.Helm.Values.Raw)
@@ -99,7 +99,7 @@ func TestGenerate_FormsAgree(t *testing.T) {
 	t.Run("with a chart to be pulled", func(t *testing.T) {
 		var deployment gardencorev1.ControllerDeployment
 		var got gardencorev1beta1.ControllerRegistration
-		documents(t, files["network-calico/oci.yaml"], &deployment, &got)
+		documents(t, files["network/oci.yaml"], &deployment, &got)
 		assert.Empty(t, cmp.Diff(wantRegistration, got))
 		assert.Empty(t, cmp.Diff(wantOCI, deployment.Helm.OCIRepository))
 		assert.Empty(t, deployment.Helm.RawChart)
@@ -108,7 +108,7 @@ func TestGenerate_FormsAgree(t *testing.T) {
 	t.Run("in the older form", func(t *testing.T) {
 		var deployment gardencorev1beta1.ControllerDeployment
 		var got gardencorev1beta1.ControllerRegistration
-		documents(t, files["network-calico/v1beta1.yaml"], &deployment, &got)
+		documents(t, files["network/v1beta1.yaml"], &deployment, &got)
 		assert.Empty(t, cmp.Diff(wantRegistration, got))
 		assert.Equal(t, "core.gardener.cloud/v1beta1", deployment.APIVersion)
 		assert.Equal(t, "helm", deployment.Type)
@@ -119,7 +119,7 @@ func TestGenerate_FormsAgree(t *testing.T) {
 	})
 	t.Run("for gardener-operator", func(t *testing.T) {
 		var extension operatorv1alpha1.Extension
-		documents(t, files["network-calico/operator.yaml"], &extension)
+		documents(t, files["network/operator.yaml"], &extension)
 		assert.Equal(t, "operator.gardener.cloud/v1alpha1", extension.APIVersion)
 		assert.Equal(t, wantRegistration.ObjectMeta, extension.ObjectMeta)
 		assert.Empty(t, cmp.Diff(wantRegistration.Spec.Resources, extension.Spec.Resources))
@@ -127,7 +127,7 @@ func TestGenerate_FormsAgree(t *testing.T) {
 		assert.Empty(t, cmp.Diff(wantOCI, deployment.Helm.OCIRepository))
 		assert.Equal(t, wantRegistration.Spec.Deployment.Policy, deployment.Policy)
 		assertValues(t, wantValues, deployment.Values.Raw)
-		assert.NotContains(t, string(files["network-calico/operator.yaml"]), "status")
+		assert.NotContains(t, string(files["network/operator.yaml"]), "status")
 	})
 }
 
@@ -175,8 +175,8 @@ func TestGenerate_Options(t *testing.T) {
 					"replicaCount": 3, "image": registration.Values{"pullPolicy": "Always", "tag": "all"}, "vpa": registration.Values{"enabled": false},
 				}
 				o.ValuesOf = map[string]registration.Values{
-					"worker-openstack": {"image": registration.Values{"tag": "one"}, "disableWebhooks": []any{"*"}},
-					"network-calico":   {"replicaCount": 1},
+					"worker":  {"image": registration.Values{"tag": "one"}, "disableWebhooks": []any{"*"}},
+					"network": {"replicaCount": 1},
 				}
 			},
 			want: `{"types": ["openstack"], "replicaCount": 3, "vpa": {"enabled": false}, "disableWebhooks": ["*"],
@@ -186,7 +186,7 @@ func TestGenerate_Options(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var deployment gardencorev1.ControllerDeployment
-			documents(t, generate(t, options(c.change))["worker-openstack/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
+			documents(t, generate(t, options(c.change))["worker/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
 			assertValues(t, c.want, deployment.Helm.Values.Raw)
 			if c.wantOCI != (gardencorev1.OCIRepository{}) {
 				c.wantOCI.Repository = new("registry.example.org/trellis/charts/worker-controller")
@@ -199,10 +199,10 @@ func TestGenerate_Options(t *testing.T) {
 func TestGenerate_ValuesOfOneEntry(t *testing.T) {
 	o := options(func(o *registration.Options) {
 		o.Values = registration.Values{"image": registration.Values{"pullPolicy": "Always"}}
-		o.ValuesOf = map[string]registration.Values{"infrastructure-openstack": {"image": registration.Values{"tag": "one"}}}
+		o.ValuesOf = map[string]registration.Values{"infrastructure": {"image": registration.Values{"tag": "one"}}}
 	})
 	var deployment gardencorev1.ControllerDeployment
-	documents(t, generate(t, o)["worker-openstack/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
+	documents(t, generate(t, o)["worker/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
 	assertValues(t, `{"types": ["openstack"], "image": {"pullPolicy": "Always"}}`, deployment.Helm.Values.Raw)
 }
 
@@ -226,7 +226,7 @@ func TestGenerate_UnsupportedType(t *testing.T) {
 	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(workerEntry, "[openstack]", "[openstack, aws]", 1)))
 	require.NoError(t, err)
 	_, err = registration.Generate(catalogue, options())
-	assert.ErrorContains(t, err, "rendering the chart of worker-openstack: checking values for chart worker-controller")
+	assert.ErrorContains(t, err, "rendering the chart of worker: checking values for chart worker-controller")
 	assert.ErrorContains(t, err, "'/types/1': value must be 'openstack'")
 }
 
@@ -263,7 +263,7 @@ func TestGenerate_Errors(t *testing.T) {
 		},
 		"values for a registration there is not": {
 			change: func(o *registration.Options) { o.ValuesOf = map[string]registration.Values{"worker-aws": {}} },
-			want:   "values of worker-aws: there is no worker-aws; there are worker-openstack",
+			want:   "values of worker-aws: there is no worker-aws; there are worker",
 		},
 		"types that are not registered": {
 			change: func(o *registration.Options) { o.Values = registration.Values{"types": []any{"aws"}} },
@@ -271,9 +271,9 @@ func TestGenerate_Errors(t *testing.T) {
 		},
 		"another leader election": {
 			change: func(o *registration.Options) {
-				o.ValuesOf = map[string]registration.Values{"worker-openstack": {"leaderElection": registration.Values{"id": "x"}}}
+				o.ValuesOf = map[string]registration.Values{"worker": {"leaderElection": registration.Values{"id": "x"}}}
 			},
-			want: "values for worker-openstack: leaderElection.id comes from charts/catalogue.yaml; remove it, or change it there",
+			want: "values for worker: leaderElection.id comes from charts/catalogue.yaml; remove it, or change it there",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -294,8 +294,8 @@ func TestGenerate_Errors(t *testing.T) {
 
 func TestGenerate_InvalidValues(t *testing.T) {
 	for want, values := range map[string]registration.Values{
-		"values for all registrations: nodeNetwork: chart infrastructure-controller has no such value; it has affinity, ":         {"nodeNetwork": "x"},
-		"rendering the chart of infrastructure-openstack: checking values for chart infrastructure-controller: values don't meet": {"replicaCount": -1},
+		"values for all registrations: nodeNetwork: chart infrastructure-controller has no such value; it has affinity, ": {"nodeNetwork": "x"},
+		"rendering the chart of infrastructure: checking values for chart infrastructure-controller: values don't meet":   {"replicaCount": -1},
 	} {
 		_, err := registration.Generate(trellisCatalogue(t), options(func(o *registration.Options) { o.Values = values }))
 		assert.ErrorContains(t, err, want)

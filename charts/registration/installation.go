@@ -61,7 +61,7 @@ func (r rendered) checkOwnership(owner map[string]string, problems *FieldErrors)
 		}
 		id := object.GetKind() + " " + strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
 		if other, taken := owner[id]; taken {
-			addf(problems, r.of, "its chart and that of %s both have %s; name it after the chart", other, id)
+			addf(problems, r.of, "its chart and that of %s both have %s; name it after the release", other, id)
 		}
 		owner[id] = r.of
 	}
@@ -85,7 +85,7 @@ func (i installation) check(problems *FieldErrors) {
 	} {
 		i.checkFlag(args, flag.name, flag.registered, problems)
 	}
-	i.checkService(i.entry.ExtensionName, problems)
+	i.checkService(i.entry.Name, problems)
 }
 
 func (r rendered) checkFlag(args map[string]string, name, registered string, problems *FieldErrors) {
@@ -95,8 +95,8 @@ func (r rendered) checkFlag(args map[string]string, name, registered string, pro
 	}
 }
 
-func (r rendered) checkService(extensionName string, problems *FieldErrors) {
-	service := "gardener-extension-" + extensionName
+func (r rendered) checkService(name string, problems *FieldErrors) {
+	service := "gardener-extension-" + name
 	if !slices.ContainsFunc(r.objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" && o.GetName() == service }) {
 		addf(problems, r.of, "chart %s has no Service %s, under which the binary registers its webhooks; name it so", r.chart, service)
 	}

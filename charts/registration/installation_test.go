@@ -24,7 +24,7 @@ func installed(t *testing.T, e Entry) installation {
 }
 
 func workers() Entry {
-	return Entry{Name: "worker-openstack", Chart: "worker-controller", Kind: "Worker", Types: []string{"openstack"}}.withDefaults()
+	return Entry{Name: "worker", Chart: "worker-controller", Kind: "Worker", Types: []string{"openstack"}}.withDefaults()
 }
 
 func objectOf(i installation, kind string) *unstructured.Unstructured {
@@ -44,32 +44,32 @@ func TestCheckInstallations_Registration(t *testing.T) {
 		"it is": {change: func(*installation) {}},
 		"another type": {
 			change: func(i *installation) { i.entry.Types = []string{"aws"} },
-			want: "worker-openstack: chart worker-controller runs the binary with --types=openstack, and registered is \"aws\"; make the chart take it " +
+			want: "worker: chart worker-controller runs the binary with --types=openstack, and registered is \"aws\"; make the chart take it " +
 				"from its values",
 		},
 		"another role": {
 			change: func(i *installation) { i.entry.Role = RoleSecondary },
-			want: "worker-openstack: chart worker-controller runs the binary with --role=primary, and registered is \"secondary\"; make the chart take it " +
+			want: "worker: chart worker-controller runs the binary with --role=primary, and registered is \"secondary\"; make the chart take it " +
 				"from its values",
 		},
 		"another leader election": {
 			change: func(i *installation) { i.entry.LeaderElectionID = "own" },
-			want: "worker-openstack: chart worker-controller runs the binary with --leader-election-id=worker-controller-leader-election, and registered is " +
+			want: "worker: chart worker-controller runs the binary with --leader-election-id=worker-leader-election, and registered is " +
 				"\"own\"; make the chart take it from its values",
 		},
 		"a heart elsewhere": {
 			change: func(i *installation) { i.entry.HeartbeatNamespace = "hearts" },
-			want: "worker-openstack: chart worker-controller runs the binary with --heartbeat-namespace=extension-worker-openstack-abcde, and registered is " +
+			want: "worker: chart worker-controller runs the binary with --heartbeat-namespace=extension-worker-abcde, and registered is " +
 				"\"hearts\"; make the chart take it from its values",
 		},
 		"a Service of another name": {
 			change: func(i *installation) { objectOf(*i, "Service").SetName("workers") },
-			want: "worker-openstack: chart worker-controller has no Service gardener-extension-worker-controller, under which the binary registers its " +
+			want: "worker: chart worker-controller has no Service gardener-extension-worker, under which the binary registers its " +
 				"webhooks; name it so",
 		},
 		"no Deployment": {
 			change: func(i *installation) { objectOf(*i, "Deployment").SetKind("DaemonSet") },
-			want:   "worker-openstack: there are 0 Deployments; give chart worker-controller one",
+			want:   "worker: there are 0 Deployments; give chart worker-controller one",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -85,20 +85,27 @@ func TestCheckInstallations_Registration(t *testing.T) {
 	}
 }
 
-func TestCheckInstallations_ClusterScopedObjects(t *testing.T) {
-	other := workers()
-	other.Name = "worker-other"
-	err := checkInstallations([]installation{installed(t, workers()), installed(t, other)})
+// Registrations of one binary for different types may be installed on one seed: no object of the one is the other's.
+func TestCheckInstallations_TwoOfOneBinary(t *testing.T) {
+	for _, chart := range charts.Names() {
+		t.Run(chart, func(t *testing.T) {
+			one, other := installedAs(t, chart, "one"), installedAs(t, chart, "other")
+			require.NoError(t, checkInstallations([]installation{one, other}))
 
-	var problems FieldErrors
-	require.ErrorAs(t, err, &problems)
-	assert.Contains(t, problems, FieldError{
-		Field: "worker-other",
-		Text:  "its chart and that of worker-openstack both have ClusterRole extensions.gardener.cloud:trellis:worker-controller; name it after the chart",
-	})
-	for _, problem := range problems {
-		assert.NotContains(t, problem.Text, "Deployment", "each has its own in its own namespace")
+			objectOf(other, "ClusterRole").SetName("extensions.gardener.cloud:trellis:one")
+			assert.EqualError(t, checkInstallations([]installation{one, other}), "other: its chart and that of one both have ClusterRole "+
+				"extensions.gardener.cloud:trellis:one; name it after the release")
+		})
 	}
+}
+
+func installedAs(t *testing.T, chart, name string) installation {
+	t.Helper()
+	types := []string{"openstack"}
+	if chart == "network-controller" {
+		types = []string{"calico"}
+	}
+	return installed(t, Entry{Name: name, Chart: chart, Kind: kindOfChart(chart), Types: types}.withDefaults())
 }
 
 func TestCheckInstallations_Admission(t *testing.T) {
@@ -127,7 +134,7 @@ func TestCheckInstallations_GardenNamespace(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, checkInstallations([]installation{installed(t, workers())}, halves...))
 
-	objectOf(installation{rendered: halves[0]}, "ConfigMap").SetName("gardener-extension-worker-controller-dashboard")
-	assert.EqualError(t, checkInstallations([]installation{installed(t, workers())}, halves...), "admission: its chart and that of worker-openstack both "+
-		"have ConfigMap garden/gardener-extension-worker-controller-dashboard; name it after the chart")
+	objectOf(installation{rendered: halves[0]}, "ConfigMap").SetName("gardener-extension-worker-dashboard")
+	assert.EqualError(t, checkInstallations([]installation{installed(t, workers())}, halves...), "admission: its chart and that of worker both "+
+		"have ConfigMap garden/gardener-extension-worker-dashboard; name it after the release")
 }

@@ -36,7 +36,7 @@ func (c Catalogue) checkInstaller(problems *FieldErrors) {
 		return
 	}
 	const name = "installer.name"
-	checkLabel(name, c.Installer.Name, maxName-len(gardenSuffix),
+	checkLabel(name, c.Installer.Name, maxNamespaceName-len(gardenSuffix),
 		"extension-<name>-<5 characters> and extension-<name>"+gardenSuffix+" become namespaces", problems)
 	checkTypes("installer.types", c.Installer.Types, problems)
 	if i := slices.Index(c.Installer.Types, gardencorev1beta1.ControllerDeploymentTypeHelm); i >= 0 {

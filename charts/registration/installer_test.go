@@ -136,7 +136,7 @@ func TestGenerate_WithoutInstaller(t *testing.T) {
 		assert.NotContains(t, file.Path, "controllerinstallation")
 		paths = append(paths, file.Path)
 	}
-	assert.Contains(t, paths, "network-calico/trellis.yaml", "another landscape's may serve it")
+	assert.Contains(t, paths, "network/trellis.yaml", "another landscape's may serve it")
 	_, err = registration.Generate(catalogue, options(func(o *registration.Options) {
 		o.ImageDigests = map[string]string{"controllerinstallation-controller": "sha256:1"}
 	}))
@@ -163,7 +163,7 @@ func TestCheck_InvalidInstaller(t *testing.T) {
 				"extension-<name>-<5 characters> and extension-<name>-garden become namespaces; shorten it",
 		},
 		"with the name of another": {
-			"installer: {name: worker-openstack, types: [trellis]}\n", "installer.name: \"worker-openstack\" is registered already; rename one of them",
+			"installer: {name: worker, types: [trellis]}\n", "installer.name: \"worker\" is registered already; rename one of them",
 		},
 		"whose other name is admission's": {
 			"installer: {name: x, types: [trellis]}\nadmission: {name: x-garden, types: [calico]}\n",

@@ -14,9 +14,9 @@ import (
 func TestWrite_RemovesStaleFiles(t *testing.T) {
 	folder := t.TempDir()
 	files := []registration.File{
-		{Path: "a/rawchart.yaml", Content: generate(t, options())["network-calico/rawchart.yaml"]},
-		{Path: "b/rawchart.yaml", Content: generate(t, options())["network-calico/rawchart.yaml"]},
-		{Path: "b/oci.yaml", Content: generate(t, options())["network-calico/oci.yaml"]},
+		{Path: "a/rawchart.yaml", Content: generate(t, options())["network/rawchart.yaml"]},
+		{Path: "b/rawchart.yaml", Content: generate(t, options())["network/rawchart.yaml"]},
+		{Path: "b/oci.yaml", Content: generate(t, options())["network/oci.yaml"]},
 	}
 	require.NoError(t, registration.Write(folder, files))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "b", "kustomization.yaml"), []byte("resources: [oci.yaml]\n"), 0o600))

@@ -38,7 +38,7 @@ registrations:
 	want := registration.Entry{
 		Name: "cloud-workers", Chart: "worker-controller", Kind: "Worker", Types: []string{"openstack"},
 		Policy: gardencorev1beta1.ControllerDeploymentPolicyOnDemand, PodSecurity: "restricted", Role: registration.RolePrimary,
-		ExtensionName: "worker-controller", LeaderElectionID: "worker-controller-leader-election",
+		LeaderElectionID: "cloud-workers-leader-election",
 	}
 	assert.Empty(t, cmp.Diff([]registration.Entry{want}, catalogue.Registrations))
 }
@@ -64,7 +64,7 @@ func TestRead_Invalid(t *testing.T) {
 		},
 		"an entry that is empty": {
 			"registrations:\n-\n",
-			"registrations[0]: is empty; give name, chart, kind, types, policy, seedSelector, podSecurity, role, extensionName, " +
+			"registrations[0]: is empty; give name, chart, kind, types, policy, seedSelector, podSecurity, role, " +
 				"leaderElectionID, heartbeatNamespace, reconcileTimeout, lifecycle, autoEnable, clusterCompatibility, " +
 				"workerlessSupported, continuousEndpointUpdate",
 		},
@@ -74,7 +74,7 @@ func TestRead_Invalid(t *testing.T) {
 		"a field that Gardener has no more": {
 			"registrations:\n- {name: x, globallyEnabled: true}",
 			"registrations[0].globallyEnabled: is not a field; there are name, chart, kind, types, policy, seedSelector, podSecurity, " +
-				"role, extensionName, leaderElectionID, heartbeatNamespace, reconcileTimeout, lifecycle, autoEnable, " +
+				"role, leaderElectionID, heartbeatNamespace, reconcileTimeout, lifecycle, autoEnable, " +
 				"clusterCompatibility, workerlessSupported, continuousEndpointUpdate",
 		},
 		"a field inside of a field": {

@@ -16,7 +16,7 @@ type Values = map[string]any
 // values are what the chart is installed with: what the catalogue says, and over it what the options say.
 func (e Entry) values(o Options) ([]byte, error) {
 	values := Values{"types": e.Types}
-	if e.LeaderElectionID != e.Chart+"-leader-election" {
+	if e.LeaderElectionID != e.defaultLeaderElectionID() {
 		values["leaderElection"] = Values{"id": e.LeaderElectionID}
 	}
 	if e.HeartbeatNamespace != "" {

@@ -45,13 +45,13 @@ func testSecretGuard(t *testing.T, env *environment) {
 			g.assertSecretsElsewhereAreRefused(t)
 			g.assertTokensAreRefused(t)
 			g.assertOthersWriteSecrets(t)
-			g.assertNoWarnings(t, "secrets."+chart+".trellis.extensions.gardener.cloud")
+			g.assertNoWarnings(t, "secrets."+release(chart).Name+".trellis.extensions.gardener.cloud")
 		})
 	}
 }
 
 func (g guarded) account() string {
-	return fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, g.chart)
+	return fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, release(g.chart).Name)
 }
 
 // controller is a client with the rights of the controller.

@@ -50,7 +50,7 @@ func testStatusGuard(t *testing.T, env *environment) {
 			g.assertSizeDoesNotMatter(t)
 			g.assertWriters(t)
 			g.assertNothingElseIsGuarded(t)
-			g.assertNoWarnings(t, g.chart+".trellis.extensions.gardener.cloud")
+			g.assertNoWarnings(t, release(g.chart).Name+".trellis.extensions.gardener.cloud")
 		})
 	}
 }
@@ -93,7 +93,7 @@ func (g guarded) assertOthersReportConditionsOnly(t *testing.T) {
 			require.True(t, apierrors.IsForbidden(err), "%v", err)
 			assert.ErrorContains(t, err, test.names)
 			assert.ErrorContains(t, err, fmt.Sprintf("Only system:serviceaccount:%s:gardener-extension-%s and Gardener may change the status of this %s",
-				release(g.chart).Namespace, g.chart, g.kind))
+				release(g.chart).Namespace, release(g.chart).Name, g.kind))
 		})
 	}
 	assert.Equal(t, fullStatus()["state"], g.status(t, object)["state"])
@@ -121,7 +121,7 @@ func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
 func (g guarded) assertWriters(t *testing.T) {
 	t.Helper()
 	object := g.create(t, "fulfilled", g.provider, fullStatus())
-	controller := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, g.chart)
+	controller := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, release(g.chart).Name)
 	require.NoError(t, g.patch(t, controller, object, map[string]any{"lastOperation": operation("Processing"), "observedGeneration": 4}))
 	require.NoError(t, g.patch(t, controller, object, map[string]any{"providerStatus": nil}))
 	// gardenlet restores a state, and clears what it has stored elsewhere.

@@ -48,7 +48,7 @@ func testForms(t *testing.T, env *environment) {
 	}
 	t.Run("Operator", func(t *testing.T) { testOperatorForm(t, env) })
 	t.Run("NothingIsOverlooked", func(t *testing.T) {
-		object := objectsOf(t, "worker-openstack", "oci")[1]
+		object := objectsOf(t, "worker", "oci")[1]
 		require.NoError(t, unstructured.SetNestedField(object.Object, "x", "spec", "unheardOf"))
 		assert.ErrorContains(t, apply(t, env.Client, object), "unheardOf")
 	})

@@ -170,14 +170,14 @@ func (env *environment) others(t *testing.T, but ...string) map[string]map[strin
 
 // Another image for one controller rolls its Deployment and touches nothing of the others.
 func testOneRolls(t *testing.T, env *environment) {
-	const name = "worker-openstack"
+	const name = "worker"
 	installation, before := env.installed(t, name), env.others(t, name)
 	secrets := env.managedResource(t, installation).Spec.SecretRefs
 	require.NoError(t, change(t, env.Client, deployment(name), func(d *gardencorev1.ControllerDeployment) {
 		d.Helm.Values.Raw = []byte(`{"types":["openstack"],"image":{"tag":"next"}}`)
 	}))
 	workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-		Name: "gardener-extension-worker-controller", Namespace: namespaceOf(installation).Name,
+		Name: "gardener-extension-worker", Namespace: namespaceOf(installation).Name,
 	}}
 	eventually(t, "the Deployment has rolled", func() bool {
 		require.True(t, exists(t, env.cluster.Client, workload))
@@ -193,7 +193,7 @@ func testOneRolls(t *testing.T, env *environment) {
 // What goes takes all of its own with it, and nothing else, although a shoot needs it, whichever way it goes: one registration is emptied,
 // and one deleted. Their kinds are the monolith's again.
 func testGone(t *testing.T, env *environment) {
-	const emptied, deleted = "worker-openstack", "infrastructure-openstack"
+	const emptied, deleted = "worker", "infrastructure"
 	worker, infrastructure, before := env.installed(t, emptied), env.installed(t, deleted), env.others(t, emptied, deleted)
 	own := slices.Concat(env.managedResource(t, worker).Status.Resources, env.managedResource(t, infrastructure).Status.Resources)
 	everything := env.namesByKind(t)

@@ -124,7 +124,7 @@ func (env *environment) extensionsReady(t *testing.T, seedName string) {
 // testHeld deletes an installation that a shoot needs. It stays as long as that is so, and is made anew, since the shoot still wants it.
 func testHeld(t *testing.T, env *environment) {
 	env.onBoth(t, func(t *testing.T, s *site) {
-		const name = "infrastructure-openstack"
+		const name = "infrastructure"
 		installation := env.inUse(t, s.name, name)
 		before, owned := snapshot(t, s, installation), ownedObjects(t, s, installation)
 		require.NoError(t, env.Client.Delete(t.Context(), installation))

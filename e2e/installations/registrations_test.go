@@ -32,10 +32,10 @@ type needed struct {
 // trellis are our own controllers. Between them they have each way to register for the operator.
 func trellis() []needed {
 	return []needed{
-		{name: "infrastructure-openstack", chart: "infrastructure-controller", kind: "Infrastructure", typ: "openstack", older: true},
-		{name: "controlplane-openstack", chart: "controlplane-controller", kind: "ControlPlane", typ: "openstack"},
-		{name: "worker-openstack", chart: "worker-controller", kind: "Worker", typ: "openstack", oci: true},
-		{name: "network-calico", chart: "network-controller", kind: "Network", typ: "calico", older: true, oci: true, inject: true},
+		{name: "infrastructure", chart: "infrastructure-controller", kind: "Infrastructure", typ: "openstack", older: true},
+		{name: "controlplane", chart: "controlplane-controller", kind: "ControlPlane", typ: "openstack"},
+		{name: "worker", chart: "worker-controller", kind: "Worker", typ: "openstack", oci: true},
+		{name: "network", chart: "network-controller", kind: "Network", typ: "calico", older: true, oci: true, inject: true},
 	}
 }
 

@@ -22,7 +22,7 @@ func testStatus(t *testing.T, env *environment) {
 		found := deployments[each.name]
 		require.NotNil(t, found, "%s has a row", each.name)
 		assert.Regexp(t, "^[0-9a-f]{10}$", found["NEWEST"])
-		assert.Contains(t, []string{"Candidate", "Good"}, found["VERDICT"])
+		assert.Contains(t, []string{"Candidate", "Good"}, found["RESULT"])
 		for _, s := range env.sitesWithGardenlet() {
 			installation := env.inUse(t, s.name, each.name)
 			row := installations[installation.Name]

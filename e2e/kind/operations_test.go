@@ -136,7 +136,7 @@ func complete(d *appsv1.Deployment) bool {
 // leaderLease is the Lease that a controller's replicas compete for.
 func (env *environment) leaderLease(t *testing.T, binary string) *coordinationv1.Lease {
 	t.Helper()
-	lease, err := env.Lease(t.Context(), binary, binary+"-leader-election")
+	lease, err := env.Lease(t.Context(), binary, kindseed.LeaderElectionID(binary))
 	require.NoError(t, err)
 	return lease
 }

@@ -166,7 +166,7 @@ func (env *environment) auditedRequests(t *testing.T, binary string) []audit.Req
 func (env *environment) rights(t *testing.T, binary string) []right {
 	t.Helper()
 	ofCluster := &rbacv1.ClusterRole{}
-	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: "extensions.gardener.cloud:trellis:" + binary}, ofCluster))
+	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Name: "extensions.gardener.cloud:trellis:" + kindseed.RegistrationName(binary)}, ofCluster))
 	ofNamespace := &rbacv1.Role{}
 	key := client.ObjectKey{Namespace: env.namespace(t, binary), Name: kindseed.ObjectName(binary)}
 	require.NoError(t, env.Client.Get(t.Context(), key, ofNamespace))
@@ -281,7 +281,7 @@ func rightsOfOthers() map[string][]right {
 			{"create", machines, "machines", ""},
 			{"patch", ext, "infrastructures/status", "any"},
 			{"get", ext, "workers", "any"},
-			{"update", admission, "mutatingwebhookconfigurations", "gardener-extension-worker-controller"},
+			{"update", admission, "mutatingwebhookconfigurations", "gardener-extension-worker"},
 			{"patch", "apps", "deployments/scale", "any"},
 			{"delete", "", "pods", "any"},
 			{"list", resources, "managedresources", ""},
@@ -312,7 +312,7 @@ func rightsOfOthers() map[string][]right {
 			{"create", resources, "managedresources", ""},
 			{"patch", ext, "networks/status", "any"},
 			{"get", ext, "infrastructures", "any"},
-			{"update", admission, "mutatingwebhookconfigurations", "gardener-extension-controlplane-controller"},
+			{"update", admission, "mutatingwebhookconfigurations", "gardener-extension-controlplane"},
 			{"get", "apps", "deployments", "kube-apiserver"},
 			{"patch", "apps", "deployments/scale", "any"},
 		},

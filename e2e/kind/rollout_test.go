@@ -92,7 +92,7 @@ func (r *rollout) observe(ctx context.Context) {
 	installation, err := r.env.Installation(ctx, r.binary)
 	deployment, deploymentErr := r.env.Deployment(ctx, r.binary)
 	ready, readyErr := r.env.ReadyPods(ctx, r.binary)
-	lease, leaseErr := r.env.Lease(ctx, r.binary, r.binary+"-leader-election")
+	lease, leaseErr := r.env.Lease(ctx, r.binary, kindseed.LeaderElectionID(r.binary))
 	if ctx.Err() != nil {
 		return
 	}

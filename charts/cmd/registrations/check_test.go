@@ -47,7 +47,7 @@ func unreadyInstallation() *gardencorev1beta1.ControllerInstallation {
 }
 
 func TestCheck_ExitCode(t *testing.T) {
-	doubled := &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: "worker-openstack"}}
+	doubled := &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: "worker"}}
 	doubled.Spec.Resources = []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "openstack"}}
 	unserved := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-dev", Name: "cat"}}
 	unserved.Spec.SeedName = new("eu1")
@@ -108,13 +108,13 @@ func TestCheck_Manifests(t *testing.T) {
 	assert.Equal(t, exitFailed, got.code)
 	assert.Equal(t, `Seed planned (openstack, 1 shoot)
 
-  KIND                   TYPE         SERVED BY                   WANTED BY
-  ControlPlane           openstack    controlplane-openstack *    the seed and shoot garden-dev/cat
-  DNSRecord              designate    NOBODY                      shoot garden-dev/cat
-  Infrastructure         openstack    infrastructure-openstack *  the seed and shoot garden-dev/cat
-  Network                calico       network-calico *            shoot garden-dev/cat
-  OperatingSystemConfig  gardenlinux  NOBODY                      shoot garden-dev/cat
-  Worker                 openstack    worker-openstack *          the seed and shoot garden-dev/cat
+  KIND                   TYPE         SERVED BY         WANTED BY
+  ControlPlane           openstack    controlplane *    the seed and shoot garden-dev/cat
+  DNSRecord              designate    NOBODY            shoot garden-dev/cat
+  Infrastructure         openstack    infrastructure *  the seed and shoot garden-dev/cat
+  Network                calico       network *         shoot garden-dev/cat
+  OperatingSystemConfig  gardenlinux  NOBODY            shoot garden-dev/cat
+  Worker                 openstack    worker *          the seed and shoot garden-dev/cat
 
   Problems:
   - DNSRecord/designate is registered by nobody: until it is, Gardener installs, updates and removes nothing on this seed; register an extension for it. Wanted by shoot garden-dev/cat

@@ -46,7 +46,7 @@ garden, has operator.yaml alone. What an installation would run is rendered firs
                                 --image-digest is over it
   --values FILE                 YAML that is merged into the values of all registrations; admission and the operator, which have others, get
                                 none of it
-  --values-file NAME=FILE       the same for one registration, for admission or for the operator, e.g. network-calico=calico.yaml;
+  --values-file NAME=FILE       the same for one registration, for admission or for the operator, e.g. network=calico.yaml;
                                 repeatable; over --values
   --config FILE                 YAML that is merged into the providerConfig of all trellis.yaml: rollout, valuesOverlays, uninstall,
                                 historyLimit

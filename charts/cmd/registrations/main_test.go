@@ -70,13 +70,13 @@ func TestGenerate(t *testing.T) {
 	folder := t.TempDir()
 	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--chart-repository=registry.example.org/charts",
 		"--image-repository=registry.example.org/images",
-		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network-calico="+file(t, "calico.yaml", "logLevel: debug"))
+		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network="+file(t, "calico.yaml", "logLevel: debug"))
 	require.Equal(t, exitOK, got.code, got.errOut)
-	assert.Contains(t, got.out, folder+"/network-calico: Network of type calico by network-controller v1.2.3\n")
+	assert.Contains(t, got.out, folder+"/network: Network of type calico by network-controller v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/admission: admission of openstack, calico, registrations v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/controllerinstallation: installer of type trellis v1.2.3\n")
 
-	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
+	calico, err := os.ReadFile(filepath.Join(folder, "network", "oci.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(calico), `
   ociRepository:
@@ -90,7 +90,7 @@ func TestGenerate(t *testing.T) {
     types:
     - calico
 `)
-	worker, err := os.ReadFile(filepath.Join(folder, "worker-openstack", "oci.yaml"))
+	worker, err := os.ReadFile(filepath.Join(folder, "worker", "oci.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(worker), "replicaCount: 3")
 	assert.NotContains(t, string(worker), "logLevel")
@@ -102,10 +102,10 @@ func TestGenerate_ImageDigests(t *testing.T) {
 	folder := t.TempDir()
 	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--image-digests", list, "--image-digest=machine-controller="+second)
 	require.Equal(t, exitOK, got.code, got.errOut)
-	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
+	calico, err := os.ReadFile(filepath.Join(folder, "network", "oci.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(calico), "digest: "+first)
-	worker, err := os.ReadFile(filepath.Join(folder, "worker-openstack", "oci.yaml"))
+	worker, err := os.ReadFile(filepath.Join(folder, "worker", "oci.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(worker), "digest: "+second, "the flag counts")
 
@@ -126,7 +126,7 @@ func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 	} {
 		list.WriteString("registry.example.org/images/" + binary + ":v1.2.3@" + digest + "\n")
 	}
-	catalogue := file(t, "catalogue.yaml", "registrations: [{name: network-calico, chart: network-controller, kind: Network, types: [calico]}]")
+	catalogue := file(t, "catalogue.yaml", "registrations: [{name: network, chart: network-controller, kind: Network, types: [calico]}]")
 	for sentence, test := range map[string]struct{ list, flag, want string }{
 		"binaries that the catalogue has not are passed over":   {list: list.String()},
 		"a list without any binary of the catalogue is refused": {list: "example.org/other:v1.2.3@" + digest, want: "it lists no image of the catalogue; those are network-controller"},
@@ -146,7 +146,7 @@ func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 				return
 			}
 			require.Equal(t, exitOK, got.code, got.errOut)
-			calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "oci.yaml"))
+			calico, err := os.ReadFile(filepath.Join(folder, "network", "oci.yaml"))
 			require.NoError(t, err)
 			assert.Contains(t, string(calico), "digest: "+digest)
 		})
@@ -156,9 +156,9 @@ func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 func TestGenerate_InstallerConfig(t *testing.T) {
 	folder := t.TempDir()
 	got := command(t, "generate", "--out", folder, "--config", file(t, "all.yaml", "rollout: {soakTime: 1h}\nhistoryLimit: 3"),
-		"--config-file", "network-calico="+file(t, "calico.yaml", "rollout: {paused: true}"))
+		"--config-file", "network="+file(t, "calico.yaml", "rollout: {paused: true}"))
 	require.Equal(t, exitOK, got.code, got.errOut)
-	calico, err := os.ReadFile(filepath.Join(folder, "network-calico", "trellis.yaml"))
+	calico, err := os.ReadFile(filepath.Join(folder, "network", "trellis.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(calico), `
   historyLimit: 3
@@ -173,7 +173,7 @@ func TestGenerate_InstallerConfig(t *testing.T) {
     - calico
 type: trellis
 `)
-	worker, err := os.ReadFile(filepath.Join(folder, "worker-openstack", "trellis.yaml"))
+	worker, err := os.ReadFile(filepath.Join(folder, "worker", "trellis.yaml"))
 	require.NoError(t, err)
 	assert.Contains(t, string(worker), "soakTime: 1h")
 	assert.NotContains(t, string(worker), "paused")

@@ -95,8 +95,8 @@ func TestPages_MoveWithVersion(t *testing.T) {
 		refused  bool
 	}{
 		"no folder":                       {nil, "REGISTRATIONS: the folder that make registrations", true},
-		"a folder without files":          {[]string{"REGISTRATIONS=" + t.TempDir()}, "network-calico/rawchart.yaml: No such file", true},
-		"what is committed":               {[]string{"REGISTRATIONS=" + committed}, "network-calico/rawchart.yaml is of no version, and nobody has images of it", true},
+		"a folder without files":          {[]string{"REGISTRATIONS=" + t.TempDir()}, "network/rawchart.yaml: No such file", true},
+		"what is committed":               {[]string{"REGISTRATIONS=" + committed}, "network/rawchart.yaml is of no version, and nobody has images of it", true},
 		"what was written for a version":  {[]string{"REGISTRATIONS=" + ofVersion}, "# Version: v0.1.0", false},
 		"charts from a registry":          {[]string{"REGISTRATIONS=" + ofVersion, "FORM=oci"}, "# Version: v0.1.0", false},
 		"the older form":                  {[]string{"REGISTRATIONS=" + ofVersion, "FORM=v1beta1"}, "# Version: v0.1.0", false},

@@ -29,29 +29,29 @@ type rights struct {
 
 // rightsOf renders a controller's chart as gardenlet does, with the types that it is registered for, and reads its roles.
 func rightsOf(controller string) (rights, error) {
-	types, err := typesOf(controller)
+	entry, err := registrationOf(controller)
 	if err != nil {
 		return rights{}, err
 	}
-	one, err := rightsIn(controller, charts.Release{Name: controller, Namespace: namespace}, types)
+	one, err := rightsIn(controller, charts.Release{Name: entry.Name, Namespace: namespace}, entry.Types)
 	if err != nil {
 		return one, err
 	}
 	return one, one.rejectOtherNamespaces()
 }
 
-// typesOf lists the types that the catalogue has a controller serve.
-func typesOf(controller string) (types []string, err error) {
+// registrationOf returns the registration of a controller in the catalogue.
+func registrationOf(controller string) (registration.Entry, error) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
-		return nil, fmt.Errorf("reading the catalogue: %w", err)
+		return registration.Entry{}, fmt.Errorf("reading the catalogue: %w", err)
 	}
 	for _, entry := range catalogue.Registrations {
 		if entry.Chart == controller {
-			types = append(types, entry.Types...)
+			return entry, nil
 		}
 	}
-	return types, nil
+	return registration.Entry{}, fmt.Errorf("the catalogue has no registration of %s", controller)
 }
 
 // rejectOtherNamespaces keeps the page from being silent about rights that it has no place for.

@@ -161,36 +161,36 @@
     description: >-
       A request to the webhook {{`{{ $labels.webhook }}`}} takes {{`{{ $value | humanizeDuration }}`}}. API servers give up after ten seconds.
 {{- end }}
-{{- if $facts.openstack }}
-- alert: {{ $prefix }}OpenStackFails
+{{- if $facts.clouds }}
+- alert: {{ $prefix }}CloudFails
   expr: |-
-    sum by (service) (rate(trellis_openstack_requests_total{ {{- $job }},code=~"429|5..|none"}[15m]))
-      / sum by (service) (rate(trellis_openstack_requests_total{ {{- $job -}} }[15m])) > 0.2
+    sum by (cloud, service) (rate(trellis_cloud_requests_total{ {{- $job }},code=~"429|5..|none"}[15m]))
+      / sum by (cloud, service) (rate(trellis_cloud_requests_total{ {{- $job -}} }[15m])) > 0.2
     and
-    sum by (service) (increase(trellis_openstack_requests_total{ {{- $job -}} }[15m])) > 10
+    sum by (cloud, service) (increase(trellis_cloud_requests_total{ {{- $job -}} }[15m])) > 10
   for: 15m
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: OpenStack's {{`{{ $labels.service }}`}} fails
+    summary: Requests to {{`{{ $labels.service }}`}} of {{`{{ $labels.cloud }}`}} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.service }}`}} fail.
-- alert: {{ $prefix }}OpenStackLoginsFail
+      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.service }}`}} of {{`{{ $labels.cloud }}`}} fail.
+- alert: {{ $prefix }}CloudLoginsFail
   expr: |-
-    sum(increase(trellis_openstack_logins_total{ {{- $job }},result="failure"}[30m]))
-      / sum(increase(trellis_openstack_logins_total{ {{- $job -}} }[30m])) > 0.5
+    sum by (cloud) (increase(trellis_cloud_logins_total{ {{- $job }},result="failure"}[30m]))
+      / sum by (cloud) (increase(trellis_cloud_logins_total{ {{- $job -}} }[30m])) > 0.5
     and
-    sum(increase(trellis_openstack_logins_total{ {{- $job }},result="failure"}[30m])) > 5
+    sum by (cloud) (increase(trellis_cloud_logins_total{ {{- $job }},result="failure"}[30m])) > 5
   for: 15m
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: Logins at Keystone fail
+    summary: Logins to {{`{{ $labels.cloud }}`}} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} at Keystone failed in half an hour: Keystone is failing, or credentials
-      are wrong.
+      {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} to {{`{{ $labels.cloud }}`}} failed in half an hour: its login service is
+      failing, or credentials are wrong.
 {{- end }}
 {{- if $facts.own }}
 {{ include "alerts" . }}

@@ -23,6 +23,7 @@
 {{- with .Values.disableWebhooks }}
 - {{ printf "--disable-webhooks=%s" (. | join ",") | quote }}
 {{- end }}
+- {{ printf "--webhook-config-name=%s" (include "common.name" .) | quote }}
 - {{ printf "--webhook-config-namespace=%s" .Release.Namespace | quote }}
 - "--webhook-config-service-port=443"
 - {{ printf "--webhook-config-server-port=%d" ($ports.webhooks | int64) | quote }}

@@ -42,8 +42,8 @@ data:
 ) -}}
 {{- end -}}
 {{- dict
-  "title" (printf "Trellis: %s" (include "common.binary" .))
-  "uid" (printf "trellis-%s" (include "common.binary" .) | trunc 40)
+  "title" (printf "Trellis: %s" (include "common.dashboardName" .))
+  "uid" (printf "trellis-%s" (include "common.dashboardName" .) | trunc 40)
   "tags" (list "trellis" "extension")
   "schemaVersion" 27
   "version" 1
@@ -56,6 +56,12 @@ data:
   "templating" (dict "list" list)
   "panels" $panels
 | toPrettyJson -}}
+{{- end -}}
+
+{{/* Two binaries or installations of one show two dashboards. */}}
+{{- define "common.dashboardName" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{ $facts.binary | default (include "common.installation" .) }}
 {{- end -}}
 
 {{- define "common.panels" -}}
@@ -98,25 +104,25 @@ data:
   - expr: sum by (controller, result) (rate(controller_runtime_reconcile_total{ {{- $job -}} }[5m]))
     legend: {{`"{{controller}} {{result}}"`}}
 {{- end }}
-{{- if $facts.openstack }}
-- title: Requests to OpenStack
+{{- if $facts.clouds }}
+- title: Requests to clouds
   description: Every attempt counts; the code is "none" when there was no response.
   unit: reqps
   queries:
-  - expr: sum by (service, code) (rate(trellis_openstack_requests_total{ {{- $job -}} }[5m]))
-    legend: {{`"{{service}} {{code}}"`}}
-- title: Duration of requests to OpenStack
+  - expr: sum by (cloud, service, code) (rate(trellis_cloud_requests_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{cloud}} {{service}} {{code}}"`}}
+- title: Duration of requests to clouds
   description: 90th percentile.
   unit: s
   queries:
-  - expr: histogram_quantile(0.9, sum by (le, service, method) (rate(trellis_openstack_request_duration_seconds_bucket{ {{- $job -}} }[15m])))
-    legend: {{`"{{service}} {{method}}"`}}
-- title: Logins at Keystone
+  - expr: histogram_quantile(0.9, sum by (le, cloud, service, method) (rate(trellis_cloud_request_duration_seconds_bucket{ {{- $job -}} }[15m])))
+    legend: {{`"{{cloud}} {{service}} {{method}}"`}}
+- title: Logins to clouds
   description: Logins in five minutes, by result.
   unit: short
   queries:
-  - expr: sum by (result) (increase(trellis_openstack_logins_total{ {{- $job -}} }[5m]))
-    legend: {{`"{{result}}"`}}
+  - expr: sum by (cloud, result) (increase(trellis_cloud_logins_total{ {{- $job -}} }[5m]))
+    legend: {{`"{{cloud}} {{result}}"`}}
 {{- end }}
 {{- if $facts.webhooks }}
 - title: Webhook requests

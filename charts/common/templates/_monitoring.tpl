@@ -15,10 +15,10 @@
 - trellis_reconcile_total
 - trellis_reconcile_duration_seconds_bucket
 {{- end }}
-{{- if $facts.openstack }}
-- trellis_openstack_requests_total
-- trellis_openstack_request_duration_seconds_bucket
-- trellis_openstack_logins_total
+{{- if $facts.clouds }}
+- trellis_cloud_requests_total
+- trellis_cloud_request_duration_seconds_bucket
+- trellis_cloud_logins_total
 {{- end }}
 {{- if or $facts.resource $facts.queues }}
 - controller_runtime_active_workers

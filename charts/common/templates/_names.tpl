@@ -1,6 +1,7 @@
 {{/*
 What a chart is about is in its template "facts", a document of YAML:
-  binary:          the binary that it runs, where the chart has another name
+  binary:          the binary that it runs, where the chart has another name. Such a chart is installed once in a cluster; the others are installed once
+                   for each registration of their binary
   suffix:          what names of objects end with, where two charts of one binary run it
   kind, resource:  the extension objects that the controller fulfils; no resource is for a binary that fulfils none
   queues:          whether it works off objects, though it fulfils no extension objects
@@ -9,7 +10,7 @@ What a chart is about is in its template "facts", a document of YAML:
   webhooks:        whether it serves admission webhooks
   certificates:    whether it has rights of its own for the Secrets with their certificates, because no other of its rights has them in it
   images:          whether it looks images up in image vectors
-  openstack:       whether it speaks to OpenStack, and counts that
+  clouds:          whether it calls the APIs of clouds, and counts that
   slow:            how long nine of ten passes may take, in seconds
   logs:            components that it deploys, whose logs fluent-bit is told how to read: names of pods and containers begin so, and formats are those of
                    "common.logFormats", of which the first that fits counts
@@ -29,20 +30,44 @@ What a chart is about is in its template "facts", a document of YAML:
 {{ $facts.binary | default .Chart.Name }}
 {{- end -}}
 
-{{/* The name of all objects in the namespace. The Service's is given: the binary registers its webhooks under it. */}}
-{{- define "common.name" -}}
+{{/*
+What tells the installation from others in the cluster: the name of the release, which is that of the registration where Gardener installs the chart.
+A binary may be registered several times, each time with other types.
+*/}}
+{{- define "common.installation" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
-gardener-extension-{{ include "common.binary" . }}{{ $facts.suffix | default "" }}
+{{- if $facts.binary -}}
+{{ $facts.binary }}{{ $facts.suffix | default "" }}
+{{- else if gt (len .Release.Name) 44 -}}
+{{- fail (printf "the name of the release, %s, has %d characters, at most 44 are possible: gardener-extension-<name> becomes the name of a Service" .Release.Name (len .Release.Name)) -}}
+{{- else -}}
+{{ .Release.Name }}
+{{- end -}}
 {{- end -}}
 
-{{/* The name of objects without namespace. Two charts of one binary may meet in a cluster. */}}
+{{/* The name of all objects in the namespace, and of the webhook configurations. */}}
+{{- define "common.name" -}}
+gardener-extension-{{ include "common.installation" . }}
+{{- end -}}
+
+{{/* Objects without namespace are named after the installation, or, where two charts of one binary may be in one cluster, after the chart. */}}
+{{- define "common.clusterInstallation" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- if $facts.binary -}}
+{{ .Chart.Name }}
+{{- else -}}
+{{ include "common.installation" . }}
+{{- end -}}
+{{- end -}}
+
+{{/* The name of objects without namespace. */}}
 {{- define "common.clusterName" -}}
-extensions.gardener.cloud:trellis:{{ .Chart.Name }}
+extensions.gardener.cloud:trellis:{{ include "common.clusterInstallation" . }}
 {{- end -}}
 
 {{/* The name of objects without namespace of kinds that take no colons. */}}
 {{- define "common.clusterDNSName" -}}
-{{ .Chart.Name }}.trellis.extensions.gardener.cloud
+{{ include "common.clusterInstallation" . }}.trellis.extensions.gardener.cloud
 {{- end -}}
 
 {{- define "common.selector" -}}
@@ -129,5 +154,6 @@ garden
 {{- end -}}
 
 {{- define "common.leaderElectionID" -}}
-{{ (.Values.leaderElection).id | default (printf "%s-leader-election" (include "common.binary" .)) }}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{ (.Values.leaderElection).id | default (printf "%s-leader-election" ($facts.binary | default (include "common.installation" .))) }}
 {{- end -}}

@@ -3,7 +3,7 @@ kind: ControlPlane
 resource: controlplanes
 webhooks: true
 images: true
-openstack: false
+clouds: false
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
 # It deploys what speaks to OpenStack, and does not itself.

@@ -3,7 +3,7 @@ kind: Infrastructure
 resource: infrastructures
 webhooks: false
 images: false
-openstack: true
+clouds: true
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
 # OpenStack, wherever it is.

@@ -3,7 +3,7 @@ kind: Network
 resource: networks
 webhooks: false
 images: true
-openstack: false
+clouds: false
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
 networks: []

@@ -27,10 +27,10 @@ func served(change ...func(*landscape.Garden)) *landscape.Garden {
 		Seeds:  []gardencorev1beta1.Seed{seed(func(s *gardencorev1beta1.Seed) { s.Spec.Provider.Type = "openstack" })},
 		Shoots: []gardencorev1beta1.Shoot{shoot()},
 		Registrations: []gardencorev1beta1.ControllerRegistration{
-			registers("infrastructure-openstack", "Infrastructure/openstack"),
-			registers("controlplane-openstack", "ControlPlane/openstack"),
-			registers("network-calico", "Network/calico"),
-			registers("worker-openstack", "Worker/openstack"),
+			registers("infrastructure", "Infrastructure/openstack"),
+			registers("controlplane", "ControlPlane/openstack"),
+			registers("network", "Network/calico"),
+			registers("worker", "Worker/openstack"),
 			registers("os-gardenlinux", "OperatingSystemConfig/gardenlinux"),
 		},
 	}
@@ -79,12 +79,12 @@ func TestInspect(t *testing.T) {
 		},
 		"the same type in other letters, which Gardener does not take for the same": {
 			change:   func(g *landscape.Garden) { g.Registrations[2].Spec.Resources[0].Type = "Calico" },
-			wantText: []string{"Network/calico is registered by nobody", "also installed, though nothing above is theirs: network-calico"},
+			wantText: []string{"Network/calico is registered by nobody", "also installed, though nothing above is theirs: network"},
 		},
 		"nothing but a secondary": {
 			change:   func(g *landscape.Garden) { g.Registrations[3].Spec.Resources[0].Primary = new(false) },
 			ready:    true,
-			wantText: []string{"Worker/openstack is registered by secondaries only (worker-openstack): nobody fulfils its objects; register a primary"},
+			wantText: []string{"Worker/openstack is registered by secondaries only (worker): nobody fulfils its objects; register a primary"},
 		},
 		"a secondary beside the primary": {
 			change: func(g *landscape.Garden) {
@@ -102,7 +102,7 @@ func TestInspect(t *testing.T) {
 			},
 			ready: true,
 			wantText: []string{
-				"Infrastructure/openstack has 2 primaries, which would fight over the same objects: infrastructure-openstack, provider-openstack; " +
+				"Infrastructure/openstack has 2 primaries, which would fight over the same objects: infrastructure, provider-openstack; " +
 					"take it out of all registrations but one",
 				"Worker/openstack has 2 primaries",
 			},
@@ -115,25 +115,25 @@ func TestInspect(t *testing.T) {
 		},
 		"the only primary is being deleted": {
 			change: func(g *landscape.Garden) { g.Registrations[0].DeletionTimestamp = new(metav1.Now()) },
-			ready:  true, wantText: []string{"Infrastructure/openstack is registered by infrastructure-openstack only, which is being deleted"},
+			ready:  true, wantText: []string{"Infrastructure/openstack is registered by infrastructure only, which is being deleted"},
 		},
 		"a deployment that is not there": {
 			change: func(g *landscape.Garden) { g.Registrations[2] = deployed(g.Registrations[2]) },
 			ready:  true,
-			wantText: []string{"registration network-calico refers to ControllerDeployment network-calico, which is not there: until it is, Gardener " +
+			wantText: []string{"registration network refers to ControllerDeployment network, which is not there: until it is, Gardener " +
 				"installs, updates and removes nothing on this seed; apply it"},
 		},
 		"an installation of a registration that is not there": {
 			change: func(g *landscape.Garden) { g.Installations = append(g.Installations, installed("gone", "TTF")) },
 			ready:  true, wantText: []string{"ControllerInstallation gone-x2k4p is of registration gone, which is not there", "also installed"},
 		},
-		"one that is not installed yet":    {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "---") }, ok: true},
-		"one that is rolling out":          {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TTT") }, ok: true},
-		"one that is unhealthy":            {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure-openstack", "TFF") }, ok: true},
+		"one that is not installed yet":    {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure", "---") }, ok: true},
+		"one that is rolling out":          {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure", "TTT") }, ok: true},
+		"one that is unhealthy":            {change: func(g *landscape.Garden) { g.Installations[0] = installed("infrastructure", "TFF") }, ok: true},
 		"one that was registered just now": {change: func(g *landscape.Garden) { g.Installations = g.Installations[1:] }, ok: true},
 		"one that Gardener deletes and wants": {
 			change: deleteFirstInstallation,
-			wantText: []string{"infrastructure-openstack is wanted, and its installation infrastructure-openstack-x2k4p is still being deleted: until it is gone, " +
+			wantText: []string{"infrastructure is wanted, and its installation infrastructure-x2k4p is still being deleted: until it is gone, " +
 				"Gardener installs, updates and removes nothing on this seed"},
 		},
 		"one that is everywhere by its policy": {
@@ -147,15 +147,15 @@ func TestInspect(t *testing.T) {
 			change: func(g *landscape.Garden) {
 				setValidCondition(g, "False", "ValuesInvalid", "values: additional property x")
 			},
-			ok: true, ready: true, wantText: []string{"infrastructure-openstack is not said to be valid (ValuesInvalid): values: additional property x"},
+			ok: true, ready: true, wantText: []string{"infrastructure is not said to be valid (ValuesInvalid): values: additional property x"},
 		},
 		"one of a type of its own, whose seed the operator does not reach": {
 			change: func(g *landscape.Garden) { setValidCondition(g, "Unknown", "SeedUnreachable", "no answer") },
-			ok:     true, ready: true, wantText: []string{"infrastructure-openstack is not said to be valid (SeedUnreachable): no answer"},
+			ok:     true, ready: true, wantText: []string{"infrastructure is not said to be valid (SeedUnreachable): no answer"},
 		},
 		"one of a type of its own, which nobody serves": {
 			change: func(g *landscape.Garden) { setValidCondition(g, "", "", "") },
-			ok:     true, ready: true, wantText: []string{"infrastructure-openstack is of type trellis, and no operator for that type says anything of its " +
+			ok:     true, ready: true, wantText: []string{"infrastructure is of type trellis, and no operator for that type says anything of its " +
 				"installation; let one serve this seed, or apply another form of the registration"},
 		},
 	} {
@@ -222,7 +222,7 @@ func broken(g *landscape.Garden) {
 	}
 	g.Registrations = append(g.Registrations, registers("provider-openstack", "Worker/openstack Bastion/openstack"),
 		registers("network-observer", "~Network/calico"))
-	g.Installations[0] = installed("infrastructure-openstack", "TTT")
+	g.Installations[0] = installed("infrastructure", "TTT")
 	g.Installations = append(g.Installations, installed("provider-openstack", "TFF"))
 	g.Domains = map[string]landscape.Domains{"eu1": {Unknown: "DNSRecords of shoots: unknown."}}
 	profile := gardencorev1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "aws"}}

@@ -3,7 +3,7 @@ kind: Worker
 resource: workers
 webhooks: true
 images: true
-openstack: true
+clouds: true
 # 90th percentile in seconds from which operations count as slow.
 slow: 600
 # OpenStack, wherever it is: images and server groups. Machines are made by the machine controller.

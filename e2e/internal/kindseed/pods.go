@@ -81,7 +81,13 @@ func (env *Env) Deployment(ctx context.Context, binary string) (*appsv1.Deployme
 }
 
 // ObjectName is the name of a controller's Deployment, ServiceAccount, Service and so on.
-func ObjectName(binary string) string { return "gardener-extension-" + binary }
+func ObjectName(binary string) string { return "gardener-extension-" + RegistrationName(binary) }
+
+// LeaderElectionID is the name of a controller's Lease of its leader.
+func LeaderElectionID(binary string) string { return RegistrationName(binary) + "-leader-election" }
+
+// RegistrationName is the name under which the catalogue registers a controller with all its types.
+func RegistrationName(binary string) string { return strings.TrimSuffix(binary, "-controller") }
 
 // Lease reads a Lease in the namespace of an installed controller.
 func (env *Env) Lease(ctx context.Context, binary, name string) (*coordinationv1.Lease, error) {
@@ -98,7 +104,7 @@ func (env *Env) Lease(ctx context.Context, binary, name string) (*coordinationv1
 func (env *Env) Leader(ctx context.Context, binary string) (*corev1.Pod, error) {
 	var leader *corev1.Pod
 	err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
-		lease, err := env.Lease(ctx, binary, binary+"-leader-election")
+		lease, err := env.Lease(ctx, binary, LeaderElectionID(binary))
 		if client.IgnoreNotFound(err) != nil {
 			return false, err
 		}

@@ -5,7 +5,7 @@ garden: true
 webhooks: true
 certificates: true
 images: false
-openstack: false
+clouds: false
 # It asks no cloud.
 networks: []
 shoots: false

@@ -7,7 +7,7 @@ queues: true
 garden: true
 webhooks: false
 images: false
-openstack: false
+clouds: false
 # Seeds, and registries with charts, wherever they are.
 networks: [public-networks, private-networks]
 shoots: false

@@ -4,7 +4,7 @@ kind: ControllerInstallation
 queues: true
 webhooks: false
 images: false
-openstack: false
+clouds: false
 # Installations that it could serve are of seeds. Of a self-hosted shoot, gardenlet says no seed, or that it is one.
 idle: {{ or (empty (.Values.gardener).seed) (not (empty (.Values.gardener).selfHostedShootCluster)) }}
 # The garden, and registries with charts, wherever they are.
