@@ -54,7 +54,7 @@ func counters(t *testing.T, registry *prometheus.Registry) []string {
 
 func TestMetrics_NameTaken(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "trellis_cloud_requests_total"}))
+	registry.MustRegister(prometheus.NewCounter(prometheus.CounterOpts{Name: "trellis_cloud_requests_total", Help: "Something else."}))
 	assert.Panics(t, func() { cloud.NewMetrics(registry, "one") })
 }
 
