@@ -38,7 +38,7 @@ func TestValidateRollout(t *testing.T) {
 		},
 		"a wave and an overlay of one name": {`"waves":[{"name":"a",` + selector + `}]},"valuesOverlays":[{"name":"a",` + selector + `,"values":{}}],"uninstall":{`, nil},
 		"a wave without seeds":              {`"waves":[{"name":"a"}]`, []string{"c.rollout.waves[0].seedSelector", "Required value: say by their labels which seeds are meant"}},
-		"a wave with all mistakes": {
+		"a wave with all errors": {
 			`"waves":[{"name":"A","soakTime":"-1s","maxUnavailable":0}]`,
 			[]string{name, "", "c.rollout.waves[0].seedSelector", "", "c.rollout.waves[0].soakTime", "", "c.rollout.waves[0].maxUnavailable", ""},
 		},
@@ -142,7 +142,7 @@ func TestValidateRollout_SeedSelectors(t *testing.T) {
 		"by presence":       {`"matchExpressions":[{"key":"a","operator":"Exists"},{"key":"b","operator":"DoesNotExist","values":[]}]`, nil},
 		"a bad key":         {`"matchLabels":{"a b":"c"}`, []string{".matchLabels[a b]", `"a b": is not a label key: use letters`}},
 		"a bad value":       {`"matchLabels":{"a":"b c"}`, []string{".matchLabels[a]", `"b c": is not a label value: use at most 63 letters`}},
-		"both, and another": {`"matchLabels":{"b b":"c c","a":"d d"}`, []string{".matchLabels[a]", "no value", ".matchLabels[b b]", "no key", ".matchLabels[b b]", "no value"}},
+		"both, and another": {`"matchLabels":{"b b":"c c","a":"d d"}`, []string{".matchLabels[a]", "is not a label value", ".matchLabels[b b]", "is not a label key", ".matchLabels[b b]", "is not a label value"}},
 		"no key":            {`"matchExpressions":[{"operator":"Exists"}]`, []string{".matchExpressions[0].key", "is not a label key"}},
 		"no operator":       {`"matchExpressions":[{"key":"a"}]`, []string{".matchExpressions[0].operator", `Unsupported value: "": write In, NotIn, Exists or DoesNotExist`}},
 		"another operator":  {`"matchExpressions":[{"key":"a","operator":"Gt","values":["1"]}]`, []string{".matchExpressions[0].operator", `"Gt": write In`}},
