@@ -92,7 +92,7 @@ func TestRender_InvalidValues(t *testing.T) {
 	}
 }
 
-// Gardener mixes values in, and a later one may mix in more. What it adds must not be taken for a mistake, and a mistake not for an addition.
+// Gardener mixes values in, and a later one may mix in more. What it adds must not be taken for an error, and an error not for an addition.
 func TestRender_UnknownValues(t *testing.T) {
 	for name, suggestion := range map[string]string{
 		"replicas": "replicaCount", "podLabel": "podLabels", "type": "types", "imagePullSecert": "imagePullSecrets", "loglevel": "logLevel",

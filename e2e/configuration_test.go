@@ -20,7 +20,7 @@ import (
 type invalidConfig struct {
 	// spoil spoils the shoot.
 	spoil func(*testenv.Env, *gardenlet.Shoot)
-	// later makes the mistake after the shoot was created, in something that must not change.
+	// later makes the error after the shoot was created, in something that must not change.
 	later bool
 	// messageParts are parts of the message: the path of what is wrong, and what to do about it.
 	messageParts []string
@@ -70,7 +70,7 @@ func invalidConfigs() map[string]invalidConfig {
 	}
 }
 
-// testConfiguration makes a mistake, reads what the controller says about it, corrects it, and is served.
+// testConfiguration makes an error, reads what the controller says about it, corrects it, and is served.
 func testConfiguration(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()

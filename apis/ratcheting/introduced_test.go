@@ -16,14 +16,14 @@ func TestIntroduced(t *testing.T) {
 		return field.Invalid(path, field.OmitValueType{}, `unknown field "`+name+`": correct the name`)
 	}
 	for sentence, test := range map[string]struct{ before, after, want field.ErrorList }{
-		"nothing was there":                             {after: field.ErrorList{first}, want: field.ErrorList{first}},
-		"everything was there":                          {before: field.ErrorList{first, missing}, after: field.ErrorList{missing, first}},
-		"a mistake is corrected":                        {before: field.ErrorList{first, missing}, after: field.ErrorList{missing}},
-		"another value is another mistake":              {before: field.ErrorList{first}, after: field.ErrorList{another}, want: field.ErrorList{another}},
-		"an entry moves up":                             {before: field.ErrorList{second}, after: field.ErrorList{first}},
-		"a second entry makes the mistake of the first": {before: field.ErrorList{first}, after: field.ErrorList{first, second}, want: field.ErrorList{second}},
-		"the value of another field changes":            {before: field.ErrorList{field.Invalid(path, "x", "overlaps pods (10.0.0.0/8)")}, after: field.ErrorList{field.Invalid(path, "x", "overlaps pods (10.0.0.0/9)")}},
-		"what may be chosen changes":                    {before: field.ErrorList{field.Invalid(path, "x", `choose one of "a", "b\"c"`)}, after: field.ErrorList{field.Invalid(path, "x", `choose one of "a"`)}},
+		"nothing was there":                           {after: field.ErrorList{first}, want: field.ErrorList{first}},
+		"everything was there":                        {before: field.ErrorList{first, missing}, after: field.ErrorList{missing, first}},
+		"an error is corrected":                       {before: field.ErrorList{first, missing}, after: field.ErrorList{missing}},
+		"another value is another error":              {before: field.ErrorList{first}, after: field.ErrorList{another}, want: field.ErrorList{another}},
+		"an entry moves up":                           {before: field.ErrorList{second}, after: field.ErrorList{first}},
+		"a second entry makes the error of the first": {before: field.ErrorList{first}, after: field.ErrorList{first, second}, want: field.ErrorList{second}},
+		"the value of another field changes":          {before: field.ErrorList{field.Invalid(path, "x", "overlaps pods (10.0.0.0/8)")}, after: field.ErrorList{field.Invalid(path, "x", "overlaps pods (10.0.0.0/9)")}},
+		"what may be chosen changes":                  {before: field.ErrorList{field.Invalid(path, "x", `choose one of "a", "b\"c"`)}, after: field.ErrorList{field.Invalid(path, "x", `choose one of "a"`)}},
 		"what is required is named in the words": {
 			before: field.ErrorList{field.Required(path, `give one for "a" (new)`)}, after: field.ErrorList{field.Required(path, `give one for "b" (new)`)},
 			want: field.ErrorList{field.Required(path, `give one for "b" (new)`)},

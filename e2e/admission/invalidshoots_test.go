@@ -14,10 +14,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// plain is the name of a shoot that is as old, and without a mistake.
+// plain is the name of a shoot that is as old, and without an error.
 const plain = "plain"
 
-// invalidShoot is a shoot that came to its mistake when nobody minded.
+// invalidShoot is a shoot that came to its error when nobody minded.
 type invalidShoot struct {
 	invalidate change
 	// repair takes it back, where that is possible at all.

@@ -27,7 +27,7 @@ const (
 	calicoGroup    = "calico.networking.extensions.gardener.cloud/v1alpha1"
 )
 
-// newShoot is a shoot without a mistake, and without a wish that is not necessary.
+// newShoot is a shoot without an error, and without a wish that is not necessary.
 func newShoot(name string) *gardencorev1beta1.Shoot {
 	return &gardencorev1beta1.Shoot{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: garden.Namespace},

@@ -17,7 +17,7 @@ import (
 // old is the name of what is wrong since before anybody asked the binary, broken that of a CloudProfile which nobody can read, and of who has it.
 const old, broken = "old", "broken"
 
-// oldObjects are what Gardener took, each with a mistake.
+// oldObjects are what Gardener took, each with an error.
 func oldObjects() []client.Object {
 	profile := newCloudProfile(old)
 	offer(`{dnsServers: [dns.example.org], unheardOf: true}`)(profile)
@@ -38,9 +38,9 @@ func onBroken() change {
 func testOldObjects(t *testing.T, env *environment) {
 	t.Run("CloudProfile", func(t *testing.T) {
 		for sentence, tt := range map[string]profileCase{
-			"a label":       {func(profile *gardencorev1beta1.CloudProfile) { profile.Labels = map[string]string{"a": "b"} }, nil},
-			"another URL":   {offer(`{keystoneURL: https://elsewhere.example.org/v3}`), nil},
-			"a new mistake": {offer(`{requestTimeout: 0s}`), []expectedCause{{inProfile + ".requestTimeout", "give a duration"}}},
+			"a label":     {func(profile *gardencorev1beta1.CloudProfile) { profile.Labels = map[string]string{"a": "b"} }, nil},
+			"another URL": {offer(`{keystoneURL: https://elsewhere.example.org/v3}`), nil},
+			"a new error": {offer(`{requestTimeout: 0s}`), []expectedCause{{inProfile + ".requestTimeout", "give a duration"}}},
 			"a new version of Kubernetes": {func(profile *gardencorev1beta1.CloudProfile) {
 				profile.Spec.Kubernetes.Versions = append(profile.Spec.Kubernetes.Versions, gardencorev1beta1.ExpirableVersion{Version: "1.35.4"})
 			}, nil},
@@ -57,7 +57,7 @@ func testOldObjects(t *testing.T, env *environment) {
 	t.Run("Secret", func(t *testing.T) {
 		for sentence, tt := range map[string]credentialsCase{
 			"another password": {map[string]string{"domainName": "", "password": "changed"}, nil},
-			"a new mistake":    {map[string]string{"domainName": "", "insecure": "maybe"}, []expectedCause{{"data[insecure]", "must be true or false"}}},
+			"a new error":      {map[string]string{"domainName": "", "insecure": "maybe"}, []expectedCause{{"data[insecure]", "must be true or false"}}},
 			"repaired":         {nil, nil},
 		} {
 			t.Run(sentence, func(t *testing.T) {

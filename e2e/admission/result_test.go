@@ -16,7 +16,7 @@ import (
 // expectedCause is one that is found: its path, and a piece of what is said about it.
 type expectedCause struct{ path, remedy string }
 
-// assertResult holds the answer to a write against the mistakes in it: they are named with their paths, and nothing else is.
+// assertResult holds the answer to a write against the errors in it: they are named with their paths, and nothing else is.
 func assertResult(t *testing.T, err error, wantCauses []expectedCause) {
 	t.Helper()
 	if len(wantCauses) == 0 {

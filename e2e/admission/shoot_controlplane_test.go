@@ -81,7 +81,7 @@ func inRegionTwo(others ...change) change {
 	}, others...)...)
 }
 
-// controlPlaneParts has no mistake that only some CloudProfile makes one beside another: those come once all others are gone.
+// controlPlaneParts has no error that only some CloudProfile makes one beside another: those come once all others are gone.
 func controlPlaneParts() map[string]shootCase {
 	addresses, gates := inControlPlane+".nodeAddresses", inControlPlane+".cloudControllerManager.featureGates"
 	sharing := infrastructure(`{networks: {shareNetwork: {enabled: true}}}`)
@@ -102,7 +102,7 @@ func controlPlaneParts() map[string]shootCase {
 			all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`), controlPlane(`{nodeAddresses: {ipv6Disabled: true}}`)),
 			[]expectedCause{{addresses + ".ipv6Disabled", "remove the field"}},
 		},
-		"mistakes in two configurations": {
+		"errors in two configurations": {
 			all(infrastructure(`{floatingPoolName: elsewhere}`), controlPlane(`{loadBalancerProvider: f5}`)),
 			[]expectedCause{{inInfrastructure + ".floatingPoolName", "choose one of"}, {inControlPlane + ".loadBalancerProvider", "choose one of"}},
 		},

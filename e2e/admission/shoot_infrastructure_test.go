@@ -79,7 +79,7 @@ func givenResources() map[string]shootCase {
 		"an MTU that is none":                  {infrastructure(`{networks: {mtu: 100}}`), []expectedCause{{inInfrastructure + ".networks.mtu", "between 1280 and 9216"}}},
 		"zones for a given router":             {infrastructure(`{networks: {router: {id: ` + aUUID + `}, availabilityZoneHints: {router: [nova]}}}`), []expectedCause{{inInfrastructure + ".networks.availabilityZoneHints.router", "remove one of the two"}}},
 		"one zone twice":                       {infrastructure(`{networks: {availabilityZoneHints: {network: [nova, nova]}}}`), []expectedCause{{inInfrastructure + ".networks.availabilityZoneHints.network[1]", "remove one of the two"}}},
-		"two mistakes are told at once":        {infrastructure(`{floatingPoolName: "", networks: {mtu: 1}}`), []expectedCause{{inInfrastructure + ".floatingPoolName", "give the name"}, {inInfrastructure + ".networks.mtu", "choose a number"}}},
+		"two errors are told at once":          {infrastructure(`{floatingPoolName: "", networks: {mtu: 1}}`), []expectedCause{{inInfrastructure + ".floatingPoolName", "give the name"}, {inInfrastructure + ".networks.mtu", "choose a number"}}},
 		"a subnet pool by its name":            {infrastructure(`{networks: {workers: null, subnetPool: {id: mine}}}`), []expectedCause{{inInfrastructure + ".networks.subnetPool.id", "not its name"}}},
 		"a subnet pool with too long a prefix": {infrastructure(`{networks: {workers: null, subnetPool: {id: ` + aUUID + `, prefixLength: 31}}}`), []expectedCause{{inInfrastructure + ".networks.subnetPool.prefixLength", "between 1 and 29"}}},
 	}

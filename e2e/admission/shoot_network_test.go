@@ -56,7 +56,7 @@ func networkChoices() map[string]shootCase {
 		"requests for nothing":               {network(`{autoScaling: {mode: static, resources: {typha: {cpu: 0}}}}`), []expectedCause{{inNetwork + ".autoScaling.resources.typha.cpu", "raise or remove it"}}},
 		"a way to treat loops":               {network(`{serviceLoopPrevention: Ignore}`), []expectedCause{{inNetwork + ".serviceLoopPrevention", "or remove the field"}}},
 		"a name for no object":               {network(`{kubeAPIServerEndpoints: {enabled: true, name: Über}}`), []expectedCause{{inNetwork + ".kubeAPIServerEndpoints.name", "use lower-case letters"}}},
-		"two mistakes are told at once":      {network(`{vethMTU: large, ipip: Sometimes}`), []expectedCause{{inNetwork + ".vethMTU", "write a number"}, {inNetwork + ".ipip", "or remove the field"}}},
+		"two errors are told at once":        {network(`{vethMTU: large, ipip: Sometimes}`), []expectedCause{{inNetwork + ".vethMTU", "write a number"}, {inNetwork + ".ipip", "or remove the field"}}},
 	}
 }
 

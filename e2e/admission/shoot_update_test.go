@@ -83,7 +83,7 @@ func poolUpdates() map[string]updateCase {
 		"a zone less":                       {twoZones, zones("nova"), []expectedCause{{inPool + ".zones", `set it back to ["nova","vega"]`}}},
 		"another order of zones":            {twoZones, zones("vega", "nova"), []expectedCause{{inPool + ".zones", "zones can only be added at the end"}}},
 		"another pool":                      {nil, secondPool(), nil},
-		"another pool with a mistake":       {nil, secondPool(pool(`{x: 1}`)), []expectedCause{{"spec.provider.workers[1].providerConfig", "correct the name"}}},
+		"another pool with an error":        {nil, secondPool(pool(`{x: 1}`)), []expectedCause{{"spec.provider.workers[1].providerConfig", "correct the name"}}},
 		"another pool in front":             {twoZones, inFront(), nil},
 		"a pool less":                       {secondPool(), func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Provider.Workers = shoot.Spec.Provider.Workers[:1] }, nil},
 		"a pool that a policy was added to": {nil, pool(`{serverGroup: {policy: soft-anti-affinity}}`), nil},

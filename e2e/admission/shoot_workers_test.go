@@ -47,8 +47,8 @@ func poolConfigs() map[string]shootCase {
 		"less than nothing":                {pool(`{nodeTemplate: {capacity: {cpu: "-1"}}}`), []expectedCause{{inPoolConfig + ".nodeTemplate.capacity[cpu]", "not negative"}}},
 		"half a device":                    {pool(`{nodeTemplate: {virtualCapacity: {example.org/device: 500m}}}`), []expectedCause{{inPoolConfig + ".nodeTemplate.virtualCapacity[example.org/device]", "whole numbers"}}},
 		"no zone":                          {zones(), []expectedCause{{inPool + ".zones", "give at least one availability zone"}}},
-		"a mistake in the second pool":     {secondPool(pool(`{additionalSecurityGroups: [""]}`)), []expectedCause{{"spec.provider.workers[1].providerConfig.additionalSecurityGroups[0]", "give the name of a security group"}}},
-		"a mistake in each of two pools":   {all(pool(`{a: 1}`), secondPool(pool(`{b: 1}`))), []expectedCause{{inPoolConfig, `"a"`}, {"spec.provider.workers[1].providerConfig", `"b"`}}},
+		"an error in the second pool":      {secondPool(pool(`{additionalSecurityGroups: [""]}`)), []expectedCause{{"spec.provider.workers[1].providerConfig.additionalSecurityGroups[0]", "give the name of a security group"}}},
+		"an error in each of two pools":    {all(pool(`{a: 1}`), secondPool(pool(`{b: 1}`))), []expectedCause{{inPoolConfig, `"a"`}, {"spec.provider.workers[1].providerConfig", `"b"`}}},
 		"a number where a switch would be": {pool(`{configDrive: 1}`), []expectedCause{{inPoolConfig, "must be true or false"}}},
 	}
 }

@@ -31,7 +31,7 @@ type failureCase struct {
 	messages []string
 }
 
-// failureSeries is a registration in which one mistake follows another, all of one kind.
+// failureSeries is a registration in which one error follows another, all of one kind.
 type failureSeries struct {
 	// reason is what its installations are called invalid for, until they are mended.
 	reason string
@@ -40,7 +40,7 @@ type failureSeries struct {
 }
 
 // testBroken registers what cannot be installed. Each gets told what is wrong and how to mend it, and nothing comes into any seed. Once mended it is
-// installed, and goes on running when more mistakes are made.
+// installed, and goes on running when more errors are made.
 func testBroken(t *testing.T, env *environment) {
 	for name, series := range allFailureSeries(t, env) {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func withChart(t *testing.T) *installationv1alpha1.ControllerDeploymentConfig {
 	return config
 }
 
-// custom is what an admin writes who makes a mistake for the nth time. Each time it is another revision: one that has failed is not tried again.
+// custom is what an admin writes who makes an error for the nth time. Each time it is another revision: one that has failed is not tried again.
 func (l failureSeries) custom(t *testing.T, m failureCase, nth int) *garden.Custom {
 	t.Helper()
 	made := custom(t, withChart(t))
@@ -215,7 +215,7 @@ func testTooLarge(t *testing.T, env *environment) {
 	env.installed(t, enclosed, registration.Name)
 }
 
-// testRegistryDown is nobody's mistake: nothing is known, and then all is well, without anybody's help. What runs does not notice the next time.
+// testRegistryDown is no error of the user: nothing is known, and then all is well, without anybody's help. What runs does not notice the next time.
 func testRegistryDown(t *testing.T, env *environment) {
 	down, err := registry.Start()
 	require.NoError(t, err)

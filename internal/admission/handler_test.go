@@ -71,7 +71,7 @@ func TestValidate_TruncatesErrors(t *testing.T) {
 		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[49]", Message: `Invalid value: "` + strings.Repeat("ä", 126) + ` ...": choose 2`,
 	}, causes[49])
 	assert.Equal(t, metav1.StatusCause{
-		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[50]", Message: "Invalid value: here and behind are 99950 mistakes more: correct the others first",
+		Type: metav1.CauseTypeFieldValueInvalid, Field: "data[50]", Message: "Invalid value: 99950 more errors from here on: correct the others first",
 	}, causes[50])
 	encoded, err := json.Marshal(response)
 	require.NoError(t, err)

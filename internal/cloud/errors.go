@@ -17,7 +17,7 @@ const (
 	Configuration
 	// Unauthenticated: the credentials are not accepted.
 	Unauthenticated
-	// Unauthorized: the credentials are accepted, but not for this deed.
+	// Unauthorized: the credentials are accepted, but not for this action.
 	Unauthorized
 	// QuotaExceeded: the account's quota does not cover the request.
 	QuotaExceeded

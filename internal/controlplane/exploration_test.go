@@ -38,7 +38,7 @@ func TestExplore_FromUpstream(t *testing.T) {
 	})
 }
 
-// faultyActuator is the right actuator with a client that makes a mistake of it.
+// faultyActuator is the right actuator with a client that makes an error of it.
 type faultyActuator struct {
 	controlplane.Actuator
 	reconcile, delete func(client.Client) client.Client

@@ -138,7 +138,7 @@ func TestHealth(t *testing.T) {
 	t.Run("what ails a Deployment ends up in the condition, and goes again", func(t *testing.T) { testUnhealthyDeployment(t, server) })
 	t.Run("what blocks a deletion in the shoot does, with its code", func(t *testing.T) { testBlockedDeletion(t, server) })
 	t.Run("a shoot that sleeps is healthy", func(t *testing.T) { testHibernated(t, server) })
-	t.Run("while a shoot falls asleep, what runs in the seed still counts", func(t *testing.T) { testHibernating(t, server) })
+	t.Run("while a shoot is being hibernated, what runs in the seed still counts", func(t *testing.T) { testHibernating(t, server) })
 	t.Run("a look costs little while all is well, and no more than it must when not", func(t *testing.T) { testRequestCount(t, server) })
 }
 

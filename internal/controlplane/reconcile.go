@@ -41,7 +41,7 @@ type deployment struct {
 
 // Reconcile deploys what the driver has planned. It waits until gardener-resource-manager has applied it in the seed, and a
 // while for the shoot, but not until pods run: whether they do is told by conditions, and what is broken must not keep the rest
-// of the shoot from being mended. In a shoot that sleeps or falls asleep nobody applies anything, so nobody is waited for.
+// of the shoot from being mended. In a shoot that sleeps or is being hibernated nobody applies anything, so nobody is waited for.
 //
 // The control plane of a shoot that is being deleted stays as it is when its configuration cannot be fulfilled.
 func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {

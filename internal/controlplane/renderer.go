@@ -45,7 +45,7 @@ func (r *renderer) shootAccess() []string {
 	return slices.Compact(names)
 }
 
-// seedObjects are those in the shoot's namespace of the seed. surroundings lacks the images.
+// seedObjects are those in the shoot's namespace of the seed. values lacks the images.
 func (r *renderer) seedObjects(values component.Values) ([]client.Object, error) {
 	values.Image = r.shoot.Image
 	var objects []client.Object

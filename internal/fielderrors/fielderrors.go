@@ -18,14 +18,14 @@ const (
 	maxValue = 256
 )
 
-// Limit is as many of the mistakes as somebody reads, and one that tells how many there are besides.
+// Limit is as many of the errors as somebody reads, and one that tells how many there are besides.
 func Limit(errs field.ErrorList) field.ErrorList {
 	reported := make(field.ErrorList, 0, maxErrors+1)
 	for i, fieldErr := range errs {
 		if i == maxErrors {
 			reported = append(reported, &field.Error{
 				Type: field.ErrorTypeInvalid, Field: fieldErr.Field, BadValue: field.OmitValueType{},
-				Detail: fmt.Sprintf("here and behind are %d mistakes more: correct the others first", len(errs)-maxErrors),
+				Detail: fmt.Sprintf("%d more errors from here on: correct the others first", len(errs)-maxErrors),
 			})
 			break
 		}
@@ -34,7 +34,7 @@ func Limit(errs field.ErrorList) field.ErrorList {
 	return reported
 }
 
-// Error is one error that tells of all that Readable leaves; nil when there are no mistakes.
+// Error is one error that tells of all that Readable leaves; nil when there are no errors.
 func Error(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil // and not an interface of one

@@ -20,5 +20,5 @@ func TestError(t *testing.T) {
 	reported := Error(many).Error()
 	assert.Less(t, len(reported), 50_000)
 	assert.Contains(t, reported, `zones[49]: Invalid value: "`+strings.Repeat("ä", 126)+` ...": name another`)
-	assert.Contains(t, reported, "zones[50]: Invalid value: here and behind are 99950 mistakes more: correct the others first")
+	assert.Contains(t, reported, "zones[50]: Invalid value: 99950 more errors from here on: correct the others first")
 }

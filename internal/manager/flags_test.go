@@ -15,7 +15,7 @@ func testBinary() Binary {
 	}
 }
 
-// inPod are the surroundings of a process in a pod.
+// inPod is the environment of a process in a pod.
 func inPod() environment { return environment{podNamespace: "extension-infrastructure"} }
 
 func TestParseFlags_Invalid(t *testing.T) {

@@ -56,7 +56,7 @@ func TestParseFlags_Garden(t *testing.T) {
 			args: []string{"--garden-kubeconfig=k", owned}, around: inPod(),
 			kubeconfig: "k", mode: "url-service", runtimeMode: "service", owner: "garden",
 		},
-		"a garden of its own is named by the surroundings": {
+		"a garden of its own is named by the environment": {
 			args: []string{owned}, around: inGarden,
 			kubeconfig: "/etc/garden/kubeconfig", mode: "url-service", runtimeMode: "service", owner: "garden",
 		},
@@ -173,7 +173,7 @@ func testGarden(t *testing.T, kubeconfig string) {
 		assert.Nil(t, p)
 		assert.Contains(t, logs, "--garden-kubeconfig names the API server that --kubeconfig names")
 	})
-	t.Run("a kubeconfig that is missing is a mistake", func(t *testing.T) {
+	t.Run("a kubeconfig that is missing is an error", func(t *testing.T) {
 		p, logs := run(t, "--garden-kubeconfig="+strings.TrimSuffix(kubeconfig, "config"))
 		assert.Nil(t, p)
 		assert.Contains(t, logs, "loading kubeconfig")

@@ -30,7 +30,7 @@ func TestParseFlags_InvalidWebhookFlags(t *testing.T) {
 			args: []string{"--webhook-config-mode=url"}, around: inPod(),
 			want: "--webhook-config-url: required with --webhook-config-mode=url",
 		},
-		"a URL that nobody would call is a mistake": {
+		"a URL that nobody would call is an error": {
 			args: []string{"--webhook-config-url=example.org"}, around: inPod(),
 			want: "--webhook-config-url: of use only with --webhook-config-mode=url",
 		},

@@ -17,7 +17,7 @@ import (
 // Worker's status is to have when the last one is.
 const annotationInPlaceHash = "worker.trellis.garden/in-place-hash"
 
-// annotateInPlaceHashes spares the sequel everything that the hash is made of.
+// annotateInPlaceHashes spares the follow-up everything that the hash is made of.
 func annotateInPlaceHashes(shoot *Shoot, wanted []deployment) error {
 	hashes := map[string]string{}
 	for i := range shoot.Worker.Spec.Pools {

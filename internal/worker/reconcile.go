@@ -160,7 +160,7 @@ func (r *reconcileFlow) deployClasses(ctx context.Context) error {
 	return r.createOrPatchClasses(ctx, append(wanted, r.savedClasses(existing)...), existing)
 }
 
-// deploy brings the MachineDeployments about. Before a shoot falls asleep, its machines are told not to wait for anybody.
+// deploy brings the MachineDeployments about. Before a shoot is hibernated, its machines are told not to wait for anybody.
 func (r *reconcileFlow) deploy(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {

@@ -51,7 +51,7 @@ func reconcileCases() map[string]reconcileCase {
 		}},
 		"a new pool without an autoscaler":                      {plan: fixed},
 		"a new pool that sleeps":                                {hibernated: true},
-		"a pool that falls asleep":                              {hibernated: true, known: 2, existing: scaledTo(3)},
+		"a pool that is being hibernated":                       {hibernated: true, known: 2, existing: scaledTo(3)},
 		"a pool that wakes up":                                  {known: 2, existing: scaledTo(0)},
 		"the autoscaler has chosen":                             {known: 2, existing: scaledTo(3)},
 		"the autoscaler has chosen less than the minimum":       {known: 2, existing: scaledTo(1), plan: func(p *plan) { p.pool.Minimum = 6 }},

@@ -18,8 +18,8 @@ func TestReplicasOf(t *testing.T) {
 		want             int32
 	}{
 		"a shoot that is to sleep has no machines":                                 {minimum: 2, maximum: 5, existing: of(3), at: replicaInput{hibernated: true}, want: 0},
-		"a shoot that is made asleep has no machines":                              {minimum: 2, maximum: 5, at: replicaInput{hibernated: true}, want: 0},
-		"a shoot that moves asleep brings no machines":                             {minimum: 2, maximum: 5, at: replicaInput{hibernated: true, restored: new(int32(4))}, want: 0},
+		"a shoot that is hibernated has no machines":                               {minimum: 2, maximum: 5, at: replicaInput{hibernated: true}, want: 0},
+		"a shoot that moves while hibernated brings no machines":                   {minimum: 2, maximum: 5, at: replicaInput{hibernated: true, restored: new(int32(4))}, want: 0},
 		"a new zone begins with its minimum":                                       {minimum: 2, maximum: 5, want: 2},
 		"a new zone may begin with nothing":                                        {minimum: 0, maximum: 5, want: 0},
 		"a shoot that moves brings its machines":                                   {minimum: 2, maximum: 5, at: replicaInput{restored: new(int32(4))}, want: 4},

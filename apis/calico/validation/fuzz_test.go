@@ -63,7 +63,7 @@ func configuresRouting(config *v1alpha1.NetworkConfig) bool {
 	return config.Overlay == nil || config.SetsEncapsulation() || config.IPAM != nil || config.SnatToUpstreamDNS != nil
 }
 
-// contextOf makes surroundings of the bits of a byte.
+// contextOf makes a context from the bits of a byte.
 func contextOf(bits byte) v1alpha1.DefaultingContext {
 	bit := func(position int) bool { return bits>>position&1 == 1 }
 	families := [][]gardencorev1beta1.IPFamily{nil, {ipv4}, {ipv6}, {ipv6, ipv4}}[bits&3]

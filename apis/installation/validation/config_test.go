@@ -164,7 +164,7 @@ func TestValidateControllerDeploymentConfig_OtherFields(t *testing.T) {
 			requireErrors(t, test.want, refused(t, test.fields))
 		})
 	}
-	t.Run("all mistakes at once", func(t *testing.T) {
+	t.Run("all errors at once", func(t *testing.T) {
 		requireErrors(
 			t, []string{"c.values", "", "c.valuesOverlays[0].name", "", "c.rollout.soakTime", "", "c.uninstall.whileRequired", "", "c.historyLimit", ""},
 			refused(t, `"values":1,"valuesOverlays":[{"name":"","seedSelector":{},"values":{}}],"rollout":{"soakTime":"-1s"},

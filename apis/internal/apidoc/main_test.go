@@ -59,8 +59,8 @@ func TestRun_InvalidExamples(t *testing.T) {
 		source string // no file if empty
 		want   string
 	}{
-		"one without an introduction is named":          {"name: a # not b\n", "example.yaml: begins with no comment"},
-		"a directory without any is probably a mistake": {"", "no examples there"},
+		"one without an introduction is named":         {"name: a # not b\n", "example.yaml: begins with no comment"},
+		"a directory without any is probably an error": {"", "no examples there"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			dir := t.TempDir()

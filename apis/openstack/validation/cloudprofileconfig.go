@@ -16,7 +16,7 @@ import (
 
 // ValidateCloudProfileConfig checks a CloudProfileConfig that is written, at fldPath, against the CloudProfile that it is in.
 //
-// What is useless but harms nobody is no mistake, as it is none for the upstream extension: regions that the CloudProfile does not have, and
+// What is useless but harms nobody is no error, as it is none for the upstream extension: regions that the CloudProfile does not have, and
 // mappings of machine images that it does not list, or lists no more, by which nodes live on. CloudProfileWarnings speaks of the former.
 func ValidateCloudProfileConfig(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, fldPath *field.Path) field.ErrorList {
 	errs := ValidateCloudProfileControlPlane(config, fldPath)

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// CloudProfileWarnings speaks of what is no mistake of a CloudProfileConfig, but may be none of its author's intentions either: regions that the
+// CloudProfileWarnings speaks of what is no error of a CloudProfileConfig, but may be none of its author's intentions either: regions that the
 // CloudProfile does not have, and machine images that only some of its regions have.
 func CloudProfileWarnings(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, fldPath *field.Path) []string {
 	warnings := unknownRegions(config, spec.Regions, fldPath)

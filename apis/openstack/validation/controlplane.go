@@ -27,7 +27,7 @@ type ControlPlaneValidationContext struct {
 	IPv6 bool
 }
 
-// ValidateControlPlaneConfig checks a configuration by itself and against its surroundings. oldConfig is the one that was
+// ValidateControlPlaneConfig checks a configuration by itself and against its context. oldConfig is the one that was
 // accepted before, nil for a new shoot.
 //
 // Whatever depends on the CloudProfile, and the load balancer classes altogether, are checked only as far as they differ

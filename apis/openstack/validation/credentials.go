@@ -42,7 +42,7 @@ type credentials struct {
 
 // ValidateCredentials checks the data of a Secret with credentials; fldPath is the data's. No error prints a value.
 //
-// It refuses what no login could be made of, as the controllers do. On top of that it refuses what is surely a mistake, though a login may work
+// It refuses what no login could be made of, as the controllers do. On top of that it refuses what is surely an error, though a login may work
 // all the same: keys without a value, values with line breaks, white space around all but passwords and secrets, names that are longer
 // than Keystone's, bytes that are no text, and an insecure that is neither true nor false. Where Keystone is may be left to the CloudProfile.
 func ValidateCredentials(data map[string][]byte, fldPath *field.Path) field.ErrorList {
@@ -104,7 +104,7 @@ func (c credentials) has(key string) bool {
 
 func isSecret(key string) bool { return key == keyPassword || key == keyAppCredSecret }
 
-// required is a mistake unless there is one of the keys.
+// required is an error unless there is one of the keys.
 func (c credentials) required(detail string, keys ...string) field.ErrorList {
 	if slices.ContainsFunc(keys, c.has) {
 		return nil

@@ -32,7 +32,7 @@ func TestValidateShoot_ValidUpdate(t *testing.T) {
 		"something else, with Manila as it always was": {func(c *cluster) { c.manila("") }, func(c *cluster) { c.manila(""); c.infra.Networks.MTU = new(1400) }},
 		"another pool":  {unchanged, func(c *cluster) { c.pool("tpu") }},
 		"one pool less": {unchanged, func(c *cluster) { c.remove(0) }},
-		"one pool less, before one with a mistake":    {badPool, func(c *cluster) { badPool(c); c.remove(0) }},
+		"one pool less, before one with an error":     {badPool, func(c *cluster) { badPool(c); c.remove(0) }},
 		"another zone at the end":                     {unchanged, func(c *cluster) { c.worker(0).Zones = append(c.worker(0).Zones, "north-3") }},
 		"the deprecated name of the range":            {unchanged, func(c *cluster) { c.infra.Networks.Worker, c.infra.Networks.Workers = c.infra.Networks.Workers, "" }},
 		"more machines, where a policy is gone":       {badPool, func(c *cluster) { badPool(c); c.worker(1).Maximum = 7 }},
@@ -122,7 +122,7 @@ func TestValidateShoot_InvalidUpdate(t *testing.T) {
 		"no infrastructureConfig any more": {
 			unchanged, func(c *cluster) { drop(c, infraOf) }, []expectedError{{infra, "give one with apiVersion"}},
 		},
-		"a mistake instead of another one": {
+		"an error instead of another one": {
 			named, func(c *cluster) { c.infra.Networks.MTU = new(1); named(c) },
 			[]expectedError{{infra + ".networks.mtu", "choose a number of bytes between 1280 and 9216"}},
 		},
@@ -161,7 +161,7 @@ func TestValidateShoot_InvalidUpdate(t *testing.T) {
 			},
 			[]expectedError{{control + ".loadBalancerClasses[0]", "take those of one of its classes"}},
 		},
-		"a class that keeps its mistake when it changes": {
+		"a class that keeps its error when it changes": {
 			func(c *cluster) {
 				c.control.LoadBalancerClasses = []v1alpha1.LoadBalancerClass{{Name: "a", SubnetID: new("mine")}}
 			},
@@ -182,7 +182,7 @@ func TestValidateShoot_InvalidUpdate(t *testing.T) {
 			badPool, func(c *cluster) { c.pools[1].ServerGroup = &v1alpha1.ServerGroup{Policy: "peace"} },
 			[]expectedError{{workers + "[1].providerConfig.serverGroup.policy", `choose one of "affinity", "soft-anti-affinity"`}},
 		},
-		"a new pool with a mistake that another one has already": {
+		"a new pool with an error that another one has already": {
 			badPool, func(c *cluster) {
 				badPool(c)
 				c.pool("tpu")

@@ -143,7 +143,7 @@ func TestInspect(t *testing.T) {
 		"one of a type of its own, which its operator serves": {
 			change: func(g *landscape.Garden) { setValidCondition(g, "True", "RegistrationValid", "") }, ok: true, ready: true,
 		},
-		"one of a type of its own, which has a mistake": {
+		"one of a type of its own, which has an error": {
 			change: func(g *landscape.Garden) {
 				setValidCondition(g, "False", "ValuesInvalid", "values: additional property x")
 			},

@@ -180,7 +180,7 @@ type reviewed struct {
 }
 
 // reviewsOf are a new Shoot, for which everything is looked up, and a change by which nothing is: most changes are Gardener's own. Two more are as large as
-// they may be, without a mistake and with as many as have room.
+// they may be, without an error and with as many as have room.
 func reviewsOf() []reviewed {
 	shoot := benchedShoot()
 	labelled := shoot.DeepCopy()

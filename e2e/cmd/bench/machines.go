@@ -111,7 +111,7 @@ func (b *machineBench) prepareInfrastructure(ctx context.Context) error {
 	return nil
 }
 
-// pool returns a deed: a pool of so many machines.
+// pool returns an action: a pool of so many machines.
 func (b *machineBench) pool(size int32) func(context.Context) error {
 	return func(ctx context.Context) error {
 		b.shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool("cpu", size, size)}

@@ -160,7 +160,7 @@ func (s *Shoot) seed() *gardencorev1beta1.Seed {
 	}
 }
 
-// raw encodes a provider's configuration. Nothing that a test writes down fails to encode; what does is a mistake in it.
+// raw encodes a provider's configuration. Nothing that a test writes down fails to encode; what does is an error in it.
 func raw(config any) *runtime.RawExtension {
 	if config == nil {
 		return nil

@@ -50,7 +50,7 @@ type Nodes struct {
 	missed  map[string]time.Time // by name of the Node
 }
 
-// Start begins to play. servers lists those of the shoot. The cluster may be asleep from time to time.
+// Start begins to play. servers lists those of the shoot. The cluster may be hibernated from time to time.
 func Start(ctx context.Context, cluster *rest.Config, servers func(context.Context) ([]Server, error), options ...Option) (*Nodes, error) {
 	c, err := client.New(cluster, client.Options{Scheme: kubernetes.ShootScheme})
 	if err != nil {

@@ -117,7 +117,7 @@ func (k *Kubelets) retry(ctx context.Context, name string, do func(*corev1.Node)
 	})
 }
 
-// syncToNode binds a pod to a node, and buries it when it is deleted there. It reports whether the pod lives on a node where things go on.
+// syncToNode binds a pod to a node, and deletes it when it is deleted there. It reports whether the pod lives on a node where things go on.
 func (k *Kubelets) syncToNode(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if pod.Spec.NodeName == "" {
 		return false, k.bind(ctx, pod)

@@ -51,7 +51,7 @@ func FuzzShoot(f *testing.F) {
 	})
 }
 
-// fuzzedShoot makes surroundings of the bits of a byte.
+// fuzzedShoot makes a context from the bits of a byte.
 func fuzzedShoot(config []byte, infrastructure, bits byte) *gardencorev1beta1.Shoot {
 	families := [][]gardencorev1beta1.IPFamily{nil, {ipv4}, {ipv6}, {ipv4, ipv6}}[bits&3]
 	shoot := shootWith(string(config), withInfrastructure([]string{"openstack", "azure", "aws", "local"}[infrastructure&3]), withFamilies(families...))

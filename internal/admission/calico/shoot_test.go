@@ -24,7 +24,7 @@ func TestValidate(t *testing.T) {
 		"a field that there is not": {
 			shoot: shootWith(`{"overlays":{}}`), fields: []string{configField}, message: `unknown field "overlays": correct the name or remove the field`,
 		},
-		"several mistakes": {
+		"several errors": {
 			shoot:  shootWith(`{"backend":"bgp","vethMTU":"-1"}`, withoutKubeProxy),
 			fields: []string{configField + ".backend", configField + ".vethMTU", "spec.kubernetes.kubeProxy.enabled"}, message: "write bird, none or vxlan",
 		},
@@ -55,8 +55,8 @@ func TestValidate(t *testing.T) {
 		"a way to find addresses that was there": {
 			shoot: shootWith(`{"ipAutodetectionMethod":"interface=eth0"}`, withPurpose), old: shootWith(`{"ipAutodetectionMethod":"interface=eth0"}`),
 		},
-		"a change that leaves an old mistake": {shoot: shootWith(`{"backend":"bgp"}`, withPurpose), old: shootWith(`{"backend":"bgp"}`)},
-		"a change that brings a mistake in": {
+		"a change that leaves an old error": {shoot: shootWith(`{"backend":"bgp"}`, withPurpose), old: shootWith(`{"backend":"bgp"}`)},
+		"a change that brings an error in": {
 			shoot: shootWith(`{"backend":"bgp"}`), old: shootWith(""), fields: []string{configField + ".backend"}, message: "write bird",
 		},
 		"a way that there is not": {
@@ -99,7 +99,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The API server asks for defaults first. What they make of a shoot is never a mistake, unless the shoot had one.
+// The API server asks for defaults first. What they make of a shoot is never an error, unless the shoot had one.
 func TestValidate_AcceptsDefaults(t *testing.T) {
 	options := Options{OverlayOff: []string{"openstack", "aws", "azure", "local"}, PodRoutes: []string{"openstack", "aws"}}
 	for _, infrastructure := range options.OverlayOff {

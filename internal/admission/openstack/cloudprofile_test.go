@@ -111,35 +111,35 @@ func TestValidateCloudProfile(t *testing.T) {
 	}{
 		"a fine one":                   {object: cloudProfile},
 		"one of another cloud":         {object: replaceInDocument(t, cloudProfile, `"openstack","regions"`, `"aws","regions"`, `"kind":`, `"king":`)},
-		"one with mistakes":            {object: invalid, fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
+		"one with errors":              {object: invalid, fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
 		"one without a config":         {object: `{"spec":{"type":"openstack"}}`, fields: []string{config}},
 		"one with null for a config":   {object: `{"spec":{"type":"openstack","providerConfig":null}}`, fields: []string{config}},
 		"one of another kind":          {object: replaceInDocument(t, cloudProfile, `CloudProfileConfig`, `WorkerConfig`), fields: []string{config}},
 		"one with a field that is not": {object: outdated, fields: []string{config}},
 		"one that cannot be read":      {object: unreadable, fields: []string{config}},
-		"both kinds of mistakes": {
+		"both kinds of errors": {
 			object: replaceInDocument(t, outdated, `"10.10.10.11"`, `"ten"`), fields: []string{config, config + ".dnsServers[0]"},
 		},
-		"Gardener's finalizer on one with mistakes": {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: invalid},
+		"Gardener's finalizer on one with errors": {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: invalid},
 		"another version of Kubernetes in one that cannot be read": {
 			object: replaceInDocument(t, unreadable, `"regions"`, `"kubernetes":{"versions":[{"version":"1.36.0"}]},"regions"`), old: unreadable,
 		},
-		"a version more, in front, in one with mistakes": {
+		"a version more, in front, in one with errors": {
 			object: replaceInDocument(t, invalid, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`,
 				`"versions":[{"version":"2135.6.0","image"`, `"versions":[{"version":"2200.0.0","image":"a"},{"version":"2135.6.0","image"`),
 			old: invalid,
 		},
-		"a version more that is not mapped, in one with mistakes": {
+		"a version more that is not mapped, in one with errors": {
 			object: replaceInDocument(t, invalid, one, `"versions":[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`),
 			old:    invalid, fields: []string{config + ".machineImages"},
 		},
-		"the same mistake once more": {
+		"the same error once more": {
 			object: replaceInDocument(t, invalid, `"ten",`, `"ten","ten",`), old: invalid, fields: []string{config + ".dnsServers[1]"},
 		},
-		"another mistake in a field that had one": {
+		"another error in a field that had one": {
 			object: replaceInDocument(t, invalid, `"ten"`, `"eleven"`), old: invalid, fields: []string{config + ".dnsServers[0]"},
 		},
-		"a mistake in one with a field that is not": {
+		"an error in one with a field that is not": {
 			object: replaceInDocument(t, outdated, `"10.10.10.11"`, `"ten"`), old: outdated, fields: []string{config + ".dnsServers[0]"},
 		},
 		"a mapping is lost": {
@@ -154,7 +154,7 @@ func TestValidateCloudProfile(t *testing.T) {
 		"the config is lost": {
 			object: replaceInDocument(t, cloudProfile, `"providerConfig"`, `"providedConfig"`), old: cloudProfile, fields: []string{config},
 		},
-		"a mistake is mended":    {object: cloudProfile, old: invalid},
+		"an error is mended":     {object: cloudProfile, old: invalid},
 		"what is being deleted":  {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},
 		"the cloud becomes ours": {object: invalid, old: replaceInDocument(t, invalid, `"openstack","regions"`, `"aws","regions"`), fields: []string{config + ".dnsServers[0]", config + ".machineImages[0].versions[0].regions[0].id"}},
 	} {

@@ -34,9 +34,9 @@ func TestValidateSecret(t *testing.T) {
 		"one that loses its label meanwhile":            {object: withoutLabels(loginSecret("password", "-")), old: loginSecret(), want: []string{noPassword}},
 		"one that is labelled, whatever it has in it":   {object: loginSecret("password", "-"), old: withoutLabels(loginSecret("password", "-"))},
 		"one that misses the same as before":            {object: loginSecret("password", "-", "username", "v"), old: loginSecret("password", "-")},
-		"one whose mistake stays as it is":              {object: loginSecret("authURL", "a", "password", "q"), old: loginSecret("authURL", "a")},
-		"one whose mistake gives way to another":        {object: loginSecret("authURL", "b"), old: loginSecret("authURL", "a"), want: []string{noAddress}},
-		"one whose mistake is mended":                   {object: loginSecret(), old: loginSecret("password", "-")},
+		"one whose error stays as it is":                {object: loginSecret("authURL", "a", "password", "q"), old: loginSecret("authURL", "a")},
+		"one whose error gives way to another":          {object: loginSecret("authURL", "b"), old: loginSecret("authURL", "a"), want: []string{noAddress}},
+		"one whose error is mended":                     {object: loginSecret(), old: loginSecret("password", "-")},
 		"another password":                              {object: loginSecret("password", "q"), old: loginSecret()},
 		"another project, without any binding or shoot": {object: loginSecret("tenantName", "other"), old: loginSecret()},
 	} {

@@ -60,11 +60,11 @@ func TestValidateNamespacedCloudProfile(t *testing.T) {
 		"one of a parent of another kind":       {object: replaceInDocument(t, invalid, `"kind":"CloudProfile"`, `"kind":"Shoot"`)},
 		"one of a parent that cannot be read":   {object: namespacedProfile, parent: replaceInDocument(t, cloudProfile, `"60s"`, `60`), looks: 1},
 		"one that adds nothing to the machines": {object: `{"spec":{"parent":{"kind":"CloudProfile","name":"parent"}}}`},
-		"Gardener's finalizer on one with mistakes": {
+		"Gardener's finalizer on one with errors": {
 			object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","finalizers":["gardener"]`), old: invalid,
 		},
-		"another limit in one with mistakes": {object: replaceInDocument(t, invalid, `"parent":`, `"limits":{"maxNodesTotal":1},"parent":`), old: invalid},
-		"a version more in one with mistakes": {
+		"another limit in one with errors": {object: replaceInDocument(t, invalid, `"parent":`, `"limits":{"maxNodesTotal":1},"parent":`), old: invalid},
+		"a version more in one with errors": {
 			object: replaceInDocument(t, invalid, `{"version":"2200.0.0"}`, `{"version":"2201.0.0"},{"version":"2200.0.0"}`,
 				`{"version":"2200.0.0","image"`, `{"version":"2201.0.0","image":"b"},{"version":"2200.0.0","image"`), old: invalid, looks: 1,
 		},
@@ -72,7 +72,7 @@ func TestValidateNamespacedCloudProfile(t *testing.T) {
 			object: replaceInDocument(t, namespacedProfile, `2027`, `2028`), old: namespacedProfile,
 			parent: replaceInDocument(t, cloudProfile, `[{"version":"2135.6.0","architectures"`, `[{"version":"2200.0.0"},{"version":"2135.6.0","architectures"`), looks: 1,
 		},
-		"a mistake more": {
+		"an error more": {
 			object: replaceInDocument(t, invalid, `"keystoneURL"`, `"useSNAT":false,"keystoneURL"`), old: invalid, fields: []string{config + ".useSNAT"}, looks: 1,
 		},
 		"what is being deleted": {object: replaceInDocument(t, invalid, `"name":"p"`, `"name":"p","deletionTimestamp":"2026-11-20T12:00:00Z"`)},

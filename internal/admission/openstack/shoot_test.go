@@ -16,7 +16,7 @@ func callShootWebhook(t *testing.T, garden client.Reader, shoot, old *gardencore
 	return handler.Handle(t.Context(), shootRequest(encodedShoot(t, shoot), encodedShoot(t, old)))
 }
 
-// requireRefusal wants exactly this mistake.
+// requireRefusal wants exactly this error.
 func requireRefusal(t *testing.T, response ctrladmission.Response, path, remedy string) {
 	t.Helper()
 	require.False(t, response.Allowed)
@@ -99,7 +99,7 @@ func TestValidateShoot_Create(t *testing.T) {
 		"one in a pool that nobody knows, in an unknown domain": {
 			change: withBindings(nil, nil, withFloatingPool("domestic", "secret")), looks: []string{"domestic"}, path: pool, remedy: `choose one of "inner", "public"`,
 		},
-		"one with a mistake that is one in any garden": {
+		"one with an error that is one in any garden": {
 			change: withWorkersRange("10.99.0.0/19"), looks: []string{"plain"}, path: "spec.provider.infrastructureConfig.networks.workers", remedy: "must lie within spec.networking.nodes",
 		},
 		"one with a feature gate of its version": {change: withFeatureGate("1.35.1", "CloudControllerManagerWatchBasedRoutesReconciliation"), looks: []string{"plain"}},
@@ -201,7 +201,7 @@ func TestValidateShoot_Update(t *testing.T) {
 			before: withWorkersRange("10.250.0.0/19"), after: withWorkersRange("10.250.32.0/19"), looks: []string{"plain"},
 			path: "spec.provider.infrastructureConfig.networks.workers", remedy: `set it back to "10.250.0.0/19"`,
 		},
-		"a range that was a mistake all along, next to what changes": {
+		"a range that was an error all along, next to what changes": {
 			before: withWorkersRange("10.99.0.0/19"), after: func(s *gardencorev1beta1.ShootSpec) {
 				withWorkersRange("10.99.0.0/19")(s)
 				withLoadBalancerProvider("ovn")(s)

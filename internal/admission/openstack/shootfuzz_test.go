@@ -71,7 +71,7 @@ func requireValidResponse(t *testing.T, response ctrladmission.Response, mutates
 	}
 }
 
-// shootOf writes a Shoot whose surroundings depend on bits, with documents that need not be any.
+// shootOf writes a Shoot whose context depends on bits, with documents that need not be any.
 func shootOf(t *testing.T, infrastructure, controlPlane, worker []byte, bits byte) []byte {
 	bit := func(position int) bool { return bits>>position&1 == 1 }
 	shoot := validShoot()

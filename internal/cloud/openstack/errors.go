@@ -148,7 +148,7 @@ func kindByType(name string) (cloud.Kind, bool) {
 }
 
 // kindOf decides by type and status code. 400 and 422 remain Unknown: whether the user or this program chose the
-// value that a service refuses, only the caller can tell, and a mistake of the program must not be blamed on the user.
+// value that a service refuses, only the caller can tell, and an error of the program must not be blamed on the user.
 // Nova's 403 is the same for a missing permission and an exhausted quota; those who create what has one look closer.
 func kindOf(fault *ResponseError, retryLater bool) cloud.Kind {
 	if kind, ok := kindByType(fault.Type); ok {

@@ -48,7 +48,7 @@ func TestClassifyResponse(t *testing.T) {
 		"an address that somebody else has":  {code: 409, body: neutronFault("IpAddressInUse"), want: cloud.Conflict, wantType: "IpAddressInUse"},
 		"any other conflict":                 {code: 409, body: novaFault("conflictingRequest"), want: cloud.Conflict, wantType: "conflictingRequest"},
 		"a revision that has passed":         {code: 412, body: neutronFault("RevisionNumberConstraintFailed"), want: cloud.Conflict, wantType: "RevisionNumberConstraintFailed"},
-		"a bad request may be our mistake":   {code: 400, body: neutronFault("InvalidInput"), want: cloud.Unknown, wantType: "InvalidInput"},
+		"a bad request may be our error":     {code: 400, body: neutronFault("InvalidInput"), want: cloud.Unknown, wantType: "InvalidInput"},
 		"a prefix that the pool forbids":     {code: 400, body: neutronFault("MinPrefixSubnetAllocationError"), want: cloud.Configuration, wantType: "MinPrefixSubnetAllocationError"},
 		"429":                                {code: 429, body: ``, retryAfter: "60", want: cloud.RateLimited},
 		"500":                                {code: 500, body: neutronFault("HTTPInternalServerError"), want: cloud.Unavailable, wantType: "HTTPInternalServerError"},

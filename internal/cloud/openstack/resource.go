@@ -14,7 +14,7 @@ import (
 
 const ifMatch = "If-Match"
 
-// resource is one kind of object of a service, with the five deeds that all kinds share.
+// resource is one kind of object of a service, with the five actions that all kinds share.
 type resource[T any] struct {
 	session *Session
 	service service

@@ -61,15 +61,15 @@ func TestRetry_ByMethodAndFailure(t *testing.T) {
 		failure  http.HandlerFunc
 		repeated []string
 	}{
-		"too many requests: nothing happened":                          {failure: status(429, `{}`), repeated: always},
-		"unavailable, with a time to come back: nothing happened":      {failure: withRetryAfter(503), repeated: always},
-		"unavailable: may have happened":                               {failure: status(503, `{}`), repeated: harmless},
-		"a gateway lost the service: may have happened":                {failure: status(502, `{}`), repeated: harmless},
-		"a gateway lost patience: may have happened":                   {failure: status(504, `{}`), repeated: harmless},
-		"a gateway lost patience, with a time to come back: no matter": {failure: withRetryAfter(504), repeated: harmless},
-		"the connection was lost: may have happened":                   {failure: drop, repeated: harmless},
-		"an internal error: a repetition would not help":               {failure: status(500, `{}`)},
-		"a conflict: a repetition would not help":                      {failure: status(409, `{}`)},
+		"too many requests: nothing happened":                      {failure: status(429, `{}`), repeated: always},
+		"unavailable, with a time to come back: nothing happened":  {failure: withRetryAfter(503), repeated: always},
+		"unavailable: may have happened":                           {failure: status(503, `{}`), repeated: harmless},
+		"a gateway lost the service: may have happened":            {failure: status(502, `{}`), repeated: harmless},
+		"a gateway timed out: may have happened":                   {failure: status(504, `{}`), repeated: harmless},
+		"a gateway timed out, with a time to come back: no matter": {failure: withRetryAfter(504), repeated: harmless},
+		"the connection was lost: may have happened":               {failure: drop, repeated: harmless},
+		"an internal error: a repetition would not help":           {failure: status(500, `{}`)},
+		"a conflict: a repetition would not help":                  {failure: status(409, `{}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for request, do := range requestsByName() {

@@ -2,7 +2,7 @@
 // Gardener's CRDs, the fixtures that Gardener would have put there, an actor that asks for operations the way gardenlet
 // does, gardener-resource-manager, and an exploration that lets every call of a process go wrong, one at a time.
 //
-// Two promises of the exploration make its verdicts worth something:
+// Two promises of the exploration make its results worth something:
 //
 //   - the process under test is a real controller-runtime manager with the real predicates, work queue, client and
 //     informers, so that only what really brings an object back after a crash does so here;

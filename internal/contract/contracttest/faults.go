@@ -13,7 +13,7 @@ type FaultType int
 const (
 	// ReturnError answers with an error instead of forwarding the request.
 	ReturnError FaultType = iota
-	// ReturnErrorAfterEffect forwards the request and then answers with an error all the same, as a proxy does that ran out of patience.
+	// ReturnErrorAfterEffect forwards the request and then answers with an error all the same, as a proxy does that timed out.
 	ReturnErrorAfterEffect
 	// DropBefore breaks the connection before the request has an effect.
 	DropBefore

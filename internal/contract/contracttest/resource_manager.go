@@ -31,7 +31,7 @@ type ResourceManager struct {
 	namespace   string
 	seed, shoot *ObjectTracker
 
-	// reconciling admits one deed at a time.
+	// reconciling admits one action at a time.
 	reconciling sync.Mutex
 
 	mutex      sync.Mutex

@@ -46,7 +46,7 @@ func Read(
 	return found, nil
 }
 
-// FindingOf puts ailments into one finding. The codes given are those of unhealthy findings besides the ailments' own.
+// FindingOf puts problems into one finding. The codes given are those of unhealthy findings besides the problems' own.
 func FindingOf(problems []Problem, codes []gardencorev1beta1.ErrorCode) contract.Finding {
 	if len(problems) == 0 {
 		return contract.Finding{Healthy: true}

@@ -35,12 +35,12 @@ func TestCredentialFor(t *testing.T) {
 			"r.example.org/a:1", `{"auths":{"https://r.example.org/v2/":` + others + `,"r.example.org/v2/":` + others + `,"r.example.org/v1/":` + others +
 				`,"r.example.org/":` + others + `,"https://r.example.org":` + others + `,"http://r.example.org":` + mine + `}}`, "mine",
 		},
-		"of Docker Hub":                   {"docker.io/library/a:1", `{"auths":{"https://index.docker.io/v1/":` + mine + `}}`, "mine"},
-		"encoded":                         {"r.example.org/a:1", `{"auths":{"r.example.org":{"auth":"bWluZTpwOnE="}}}`, "mine"},
-		"an empty entry is none":          {"r.example.org/a:1", `{"auths":{"r.example.org":{}}}`, ""},
-		"no entry":                        {"r.example.org/a:1", `{"auths":{}}`, ""},
-		"credential helpers are ignored":  {"r.example.org/a:1", `{"credsStore":"x","credHelpers":{"r.example.org":"x"}}`, ""},
-		"mistakes elsewhere don't matter": {"r.example.org/a:1", `{"auths":{"r.example.org":` + mine + `,"other":{"auth":"?"},"another":5}}`, "mine"},
+		"of Docker Hub":                  {"docker.io/library/a:1", `{"auths":{"https://index.docker.io/v1/":` + mine + `}}`, "mine"},
+		"encoded":                        {"r.example.org/a:1", `{"auths":{"r.example.org":{"auth":"bWluZTpwOnE="}}}`, "mine"},
+		"an empty entry is none":         {"r.example.org/a:1", `{"auths":{"r.example.org":{}}}`, ""},
+		"no entry":                       {"r.example.org/a:1", `{"auths":{}}`, ""},
+		"credential helpers are ignored": {"r.example.org/a:1", `{"credsStore":"x","credHelpers":{"r.example.org":"x"}}`, ""},
+		"errors elsewhere don't matter":  {"r.example.org/a:1", `{"auths":{"r.example.org":` + mine + `,"other":{"auth":"?"},"another":5}}`, "mine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reference, err := registry.ParseReference(test.reference)

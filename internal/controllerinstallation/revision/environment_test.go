@@ -116,7 +116,7 @@ func (b *testStore) info(chart string) Info {
 	return all[at]
 }
 
-// revisions returns all revisions by the charts that they are of, with number and verdict.
+// revisions returns all revisions by the charts that they are of, with number and result.
 func (b *testStore) revisions(charts ...string) []string {
 	b.t.Helper()
 	all, err := b.List(b.t.Context(), b.deployment.Name)

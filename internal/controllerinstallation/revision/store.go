@@ -185,7 +185,7 @@ func (s Store) change(ctx context.Context, k *storedRevision, want Info, owner *
 // recorded anew since it was read. It writes nothing if the revision has that result already.
 func (s Store) SetResult(ctx context.Context, deployment string, decided Info, result Result, reason string) error {
 	if !result.isValid() {
-		return fmt.Errorf("there is no verdict %q", result)
+		return fmt.Errorf("there is no result %q", result)
 	}
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		k, err := s.get(ctx, deployment, decided.Name)

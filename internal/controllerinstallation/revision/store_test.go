@@ -127,7 +127,7 @@ func TestSetResult(t *testing.T) {
 	require.NoError(t, b.SetResult(t.Context(), "judged", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
 	assert.Equal(t, strings.Repeat("ä", 2<<10-2)+" ...", b.object("a").Annotations[annotationReason], "more than there is room for")
 
-	assert.EqualError(t, b.SetResult(t.Context(), "judged", candidate, "Fair", ""), `there is no verdict "Fair"`)
+	assert.EqualError(t, b.SetResult(t.Context(), "judged", candidate, "Fair", ""), `there is no result "Fair"`)
 	for _, gone := range []string{"0123456789", "a/b", ""} {
 		assert.True(t, apierrors.IsNotFound(b.SetResult(t.Context(), "judged", Info{Name: gone}, Good, "")), gone)
 		_, err := b.Content(t.Context(), "judged", gone)

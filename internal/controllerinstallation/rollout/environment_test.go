@@ -76,7 +76,7 @@ type environment struct {
 	now  time.Time
 	// clockOffset is by how much the clock on the wall is wrong.
 	clockOffset time.Duration
-	// isCalm is true when nothing happens but to seeds, and to the clock. given is when the newest was published, and verdict when it was found good.
+	// isCalm is true when only seeds and the clock change. publishedAt is when the newest revision was published, and foundGoodAt when it was found good.
 	isCalm                   bool
 	publishedAt, foundGoodAt time.Time
 	// startedAt is when the operator was started last; zero while it is down.

@@ -47,7 +47,7 @@ func (c Container) mounts() []corev1.VolumeMount {
 	return mounts
 }
 
-// Volumes returns what the containers of one pod mount, each once, sorted by name. Of the surroundings it needs Secrets, and
+// Volumes returns what the containers of one pod mount, each once, sorted by name. Of the context it needs Secrets, and
 // GenericKubeconfig when a container has access to the shoot.
 func Volumes(containers []Container, values Values) ([]corev1.Volume, error) {
 	var volumes []corev1.Volume

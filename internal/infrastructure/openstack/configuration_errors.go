@@ -15,7 +15,7 @@ type refusedValue struct {
 	field, remedy string
 }
 
-// asConfigurationError calls a refused request the user's mistake if it consists of a value that the user chose: 400 says that
+// asConfigurationError classifies a rejected request as an error of the user if it contains a value that the user chose: 400 says that
 // the value does not do, 404 that what it names is not there. Every other error stays what it is.
 func (v refusedValue) asConfigurationError(err error) error {
 	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
@@ -56,7 +56,7 @@ func explainZoneError(what string, hints []string, err error) error {
 }
 
 // explainSubnetError looks for the user's part in the refusal of a subnet: its range, or the pool that is to give it. That the
-// network is gone is nobody's mistake.
+// network is gone is no error of the user.
 func explainSubnetError(wanted subnetSpec, err error) error {
 	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
 	switch {

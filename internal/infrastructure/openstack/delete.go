@@ -52,7 +52,7 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	return g
 }
 
-// findToDelete determines what is the shoot's own. It asks the cloud only where the ledger cannot answer: no ID is
+// findToDelete determines what is the shoot's own. It asks the cloud only where the recorded state cannot answer: no ID is
 // recorded, or an attempt to create is of which nobody knows how it ended.
 func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	rec.toDelete.routes = rec.recordedNodeRoutes()
@@ -110,7 +110,7 @@ func alsoMarked[T any](rec *reconciliation, ids []string, marked []T, id func(T)
 }
 
 // findSubnetsToDelete looks at subnets of the families in use and at those that are recorded. One request finds all that are
-// marked; another one asks for ranges where only the upstream extension, which does not record them, wrote the ledger.
+// marked; another one asks for ranges where only the upstream extension, which does not record them, wrote the recorded state.
 func (rec *reconciliation) findSubnetsToDelete(ctx context.Context) error {
 	searchByMark := rec.recordedSubnets()
 	var found []cloudopenstack.Subnet
@@ -141,7 +141,7 @@ func (rec *reconciliation) findSubnetsToDelete(ctx context.Context) error {
 	return nil
 }
 
-// recordedSubnets takes what the ledger says, and tells whether the cloud must be asked for more by mark.
+// recordedSubnets takes what the recorded state says, and tells whether the cloud must be asked for more by mark.
 func (rec *reconciliation) recordedSubnets() (searchByMark bool) {
 	for _, k := range subnetKinds() {
 		wanted, inUse := rec.subnet(k)

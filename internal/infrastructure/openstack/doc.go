@@ -8,7 +8,7 @@
 //   - inputs.go turns object, shoot, cloud profile and secret into a plan (plan.go): what is wanted, validated and typed.
 //     immutable.go holds it against what is recorded, release.go lets a user correct what never worked, and configuration_errors.go names
 //     the field when only the cloud sees that a value does not do;
-//   - state.go keeps the ledger: IDs, who owns what, and what is about to be created. statecodec.go reads and writes it under
+//   - state.go keeps the recorded state: IDs, who owns what, and what is about to be created. statecodec.go reads and writes it under
 //     the keys of the upstream extension, so that a shoot can come from there and go back; keys of our own begin with
 //     "trellis.". uncertain_create.go remembers creates of which nobody knows what came, keyrecord.go the keys of the key pair;
 //   - observe.go reads all that exists in one wave of parallel requests;
@@ -20,7 +20,7 @@
 //   - unrecorded.go and findunrecorded.go find what the upstream extension made and did not record when it was stopped before it finished the shoot;
 //   - status.go says what came of it.
 //
-// Ownership is never guessed from a name, but for the latter, which nothing else tells. A resource is the shoot's own when its ID is recorded as such in the ledger, or
+// Ownership is never guessed from a name, but for the latter, which nothing else tells. A resource is the shoot's own when its ID is recorded as such, or
 // when its description is the shoot's mark (mark.go), which is part of the create request itself. Key pairs take no
 // description: there the name carries part of the shoot's UID and the public key must be the shoot's.
 //

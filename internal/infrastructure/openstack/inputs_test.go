@@ -158,7 +158,7 @@ func TestDriver_ReconcileErrorKinds(t *testing.T) {
 			func(env *environment) { env.secret["password"] = []byte("wrong") },
 			cloud.Unauthenticated, "logging in to OpenStack",
 		},
-		"a deed that is not allowed": {
+		"an action that is not allowed": {
 			func(env *environment) { env.profile.UseSNAT = new(false) },
 			cloud.Unauthorized, "creating router",
 		},

@@ -31,7 +31,7 @@ type keyPairFacts struct {
 	wanted string
 	// observed is the key pair of the name; nil when there is none.
 	observed *cloudopenstack.KeyPair
-	// recorded is true when the ledger names the key pair as the shoot's own.
+	// recorded is true when the recorded state names the key pair as the shoot's own.
 	recorded bool
 	// digests are those of the keys one of which was put into the key pair last; none when that is unknown.
 	digests []string

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Leftovers are kept in the ledger as "<prefix>/<ID>", since nothing leads to them once the load balancer is gone.
+// Leftovers are kept in the recorded state as "<prefix>/<ID>", since nothing leads to them once the load balancer is gone.
 const (
 	leftoverFloatingIP    = "floatingip"
 	leftoverSecurityGroup = "securitygroup"

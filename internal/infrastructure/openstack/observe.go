@@ -24,7 +24,7 @@ type observation struct {
 }
 
 // observe reads everything that may exist in one wave of parallel requests: one per kind of resource as long as the
-// ledger knows the IDs. Only what the ledger does not know, or what is gone, costs a second look by mark. Where nobody
+// recorded state has the IDs. Only what the recorded state does not know, or what is gone, costs a second look by mark. Where nobody
 // ever tried to create anything it reads only what the user gave.
 func (rec *reconciliation) observe(ctx context.Context) error {
 	rec.observed.subnets = map[kind]cloudopenstack.Subnet{}
@@ -278,7 +278,7 @@ func (s search[T]) marked(ctx context.Context, rec *reconciliation, usedID strin
 	return nil, nil
 }
 
-// findToDelete returns the IDs of what a deletion has to remove: what is recorded as the shoot's own and, where the ledger cannot
+// findToDelete returns the IDs of what a deletion has to remove: what is recorded as the shoot's own and, where the recorded state cannot
 // answer for all, what carries its mark.
 func (s search[T]) findToDelete(ctx context.Context, rec *reconciliation) ([]string, error) {
 	ids, searchByMark := rec.candidates(s.kind, s.givenID)

@@ -98,7 +98,7 @@ func (p *plan) subnet(k kind) (subnetSpec, bool) {
 }
 
 // isGiven tells whether the ID is that of a resource which the user brought. Nothing of that ID is ever deleted,
-// whatever the ledger says.
+// whatever the recorded state says.
 func (p *plan) isGiven(id string) bool {
 	ids := []string{p.network.givenID, p.router.givenID, p.group.givenID}
 	for _, subnet := range p.subnets {

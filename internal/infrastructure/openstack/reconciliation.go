@@ -53,7 +53,7 @@ type reconciliation struct {
 	saving         sync.Mutex
 }
 
-// updateState changes the ledger and has it saved if that made a difference.
+// updateState changes the recorded state and has it saved if that made a difference.
 func (rec *reconciliation) updateState(change func(*state)) {
 	rec.saving.Lock()
 	defer rec.saving.Unlock()
@@ -115,7 +115,7 @@ func (rec *reconciliation) ensuredSubnet(k kind) cloudopenstack.Subnet {
 	return rec.ensuredSubnets[k]
 }
 
-// owns tells whether the recorded resource of a kind is the shoot's own. What the user gave is not; where the ledger does
+// owns tells whether the recorded resource of a kind is the shoot's own. What the user gave is not; where the recorded state does
 // not say, since the upstream extension wrote it, the configuration does.
 func (rec *reconciliation) owns(k kind, givenID string) bool {
 	id := rec.state.id(k)

@@ -27,7 +27,7 @@ func (rec *reconciliation) replacedKinds() []kind {
 	return kinds
 }
 
-// release takes out of forsaken resources what the shoot made in them, removes those that are its own, and forgets them: what
+// release takes out of replaced resources what the shoot made in them, removes those that are its own, and forgets them: what
 // takes their place is looked for anew.
 func (rec *reconciliation) release(ctx context.Context) error {
 	kinds := rec.replacedKinds()
@@ -52,7 +52,7 @@ func (rec *reconciliation) release(ctx context.Context) error {
 	return nil
 }
 
-// clearSubnets removes interfaces from a forsaken router, network or subnet, and own subnets from a forsaken network.
+// clearSubnets removes interfaces from a replaced router, network or subnet, and own subnets from a replaced network.
 func (rec *reconciliation) clearSubnets(ctx context.Context, kinds []kind) error {
 	if len(kinds) == 1 && kinds[0] == kindSecurityGroup {
 		return nil // nothing is in it yet

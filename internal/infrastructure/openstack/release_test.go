@@ -122,7 +122,7 @@ func TestOwnership_GivenResourceStaysGiven(t *testing.T) {
 			})
 		}
 	}
-	t.Run("not even when the ledger is told so", func(t *testing.T) {
+	t.Run("not even when the recorded state is told so", func(t *testing.T) {
 		s := newState()
 		s.recordResource(kindNetwork, "net-1", given)
 		s.recordResource(kindNetwork, "net-1", own)

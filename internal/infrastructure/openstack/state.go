@@ -10,7 +10,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// kind is a sort of resource of which a shoot has one. Its value is the ledger's key for the ID.
+// kind is a sort of resource of which a shoot has one. Its value is the recorded state's key for the ID.
 type kind string
 
 const (
@@ -96,7 +96,7 @@ func (s *state) empty() bool {
 	return len(s.data) == 0 && len(s.intents) == 0
 }
 
-// fromUpstream tells whether somebody else wrote the ledger: the upstream extension.
+// fromUpstream tells whether somebody else wrote the recorded state: the upstream extension.
 func (s *state) fromUpstream() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

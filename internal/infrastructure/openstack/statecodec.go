@@ -114,7 +114,7 @@ func (s *state) setMissingFact(key, value string) {
 	}
 }
 
-// infrastructureState returns the ledger in the form in which it is saved: strings under data, decodable by the upstream extension.
+// infrastructureState returns the recorded state in the form in which it is saved: strings under data, decodable by the upstream extension.
 func (s *state) infrastructureState() *openstackv1alpha1.InfrastructureState {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -128,7 +128,7 @@ func sameRange(a, b string) bool {
 	return errA == nil && errB == nil && prefixA == prefixB
 }
 
-// rangeKey is where the ledger keeps the range that nodes, pods or services have from the subnet.
+// rangeKey is where the recorded state keeps the range that nodes, pods or services have from the subnet.
 func rangeKey(k kind) string {
 	switch k {
 	case kindSubnetIPv6:

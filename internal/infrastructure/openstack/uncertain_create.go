@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// A create whose answer got lost may take effect long after: behind a gateway that lost patience, or in the queue of a
+// A create whose answer got lost may take effect long after: behind a gateway that timed out, or in the queue of a
 // service. Its resource carries the mark, but by then the next pass may have looked for it in vain and made another one. So
 // it is remembered per kind that such a create is in doubt. While that stands, every pass looks for marked resources even
 // where an ID is recorded, names the superfluous ones, and a deletion removes them.

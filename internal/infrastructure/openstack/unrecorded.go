@@ -27,7 +27,7 @@ func searchedKinds() []kind {
 	return append([]kind{kindNetwork, kindRouter, kindSecurityGroup, kindShareNetwork, kindKeyPair}, subnetKinds()...)
 }
 
-// adoptUpstreamState notes that the upstream extension wrote the ledger and, where nobody has finished the shoot, which kinds it lacks. That is said once: a kind that
+// adoptUpstreamState notes that the upstream extension wrote the recorded state and, where nobody has finished the shoot, which kinds it lacks. That is said once: a kind that
 // is recorded now and removed later is not one of them. A shoot that comes from another seed counts as unfinished too; its state lacks nothing that it has.
 func (s *state) adoptUpstreamState(finished bool) {
 	if s.fromUpstream() {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testCoalescer is a gathering whose calls take a second and return each name with the number of the call.
+// testCoalescer is a coalescer whose calls take a second and return each name with the number of the call.
 type testCoalescer struct {
 	coalescer[string]
 	mu    sync.Mutex

@@ -93,7 +93,7 @@ func refused(err error) bool {
 	}
 }
 
-// mcmError is an error as MCM wants it: "deed: what happened; remedy".
+// mcmError is an error as MCM wants it: "action: what happened; remedy".
 func mcmError(action string, err error) error {
 	if err == nil {
 		return nil

@@ -162,7 +162,7 @@ func (d *Driver) GetVolumeIDs(_ context.Context, request *driver.GetVolumeIDsReq
 // operation is what MCM asks for, by its name in metrics and in the words of an error.
 type operation struct{ name, action string }
 
-// run does one deed within its time, and counts it.
+// run does one action within its time, and counts it.
 func (d *Driver) run(
 	ctx context.Context, o operation, timeout time.Duration,
 	object *machinev1alpha1.Machine, machineClass *machinev1alpha1.MachineClass, secret *corev1.Secret, do func(context.Context, *machine) error,

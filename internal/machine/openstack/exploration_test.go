@@ -62,7 +62,7 @@ func faultCases() []faultCase {
 	}
 }
 
-// exploration lets every call of some deeds go wrong in every way, one at a time, each in a cloud of its own.
+// exploration lets every call of some actions go wrong in every way, one at a time, each in a cloud of its own.
 type exploration struct {
 	wrap        []func(client) client
 	allFeatures bool
@@ -111,7 +111,7 @@ func (e *exploration) done() bool {
 	return e.maxViolations > 0 && len(e.violations) >= e.maxViolations
 }
 
-// runCase lets one thing go wrong at the nth call of a deed, and returns the calls of the deed until then and thereafter.
+// runCase lets one thing go wrong at the nth call of an action, and returns the calls of the action until then and thereafter.
 func (e *exploration) runCase(ctx context.Context, d action, nth int, m faultCase) (wire.Calls, error) {
 	s, err := newTestCloud()
 	if err != nil {
@@ -173,7 +173,7 @@ func (t *caseRun) createOthers() error {
 	return nil
 }
 
-// run goes through a machine's life; the mishap is in the deed alone.
+// run goes through a machine's life; the mishap is in the action alone.
 func (t *caseRun) run(ctx context.Context, d action, nth int, m faultCase) (wire.Calls, error) {
 	if d == failedBuildAction {
 		t.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true})

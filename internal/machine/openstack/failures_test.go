@@ -24,7 +24,7 @@ func TestMCMError(t *testing.T) {
 		err  error
 		want codes.Code
 	}{
-		"a user's mistake":       {cloud.Errorf(cloud.Configuration, "x"), codes.InvalidArgument},
+		"an error of the user":   {cloud.Errorf(cloud.Configuration, "x"), codes.InvalidArgument},
 		"wrong credentials":      {cloud.Errorf(cloud.Unauthenticated, "x"), codes.Unauthenticated},
 		"a missing role":         {cloud.Errorf(cloud.Unauthorized, "x"), codes.PermissionDenied},
 		"a quota":                {cloud.Errorf(cloud.QuotaExceeded, "x"), codes.ResourceExhausted},

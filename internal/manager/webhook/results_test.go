@@ -24,7 +24,7 @@ func TestResultOf(t *testing.T) {
 		"yes":                                 {admission.Allowed(""), "allowed"},
 		"yes, but otherwise":                  {patched, "patched"},
 		"no":                                  {admission.Denied("no"), "denied"},
-		"no, for a mistake":                   {invalid, "denied"},
+		"no, for an error":                    {invalid, "denied"},
 		"no, since nobody knows":              {admission.Errored(http.StatusInternalServerError, errors.New("x")), "failed"},
 		"no, since the object makes no sense": {admission.Errored(http.StatusBadRequest, errors.New("x")), "failed"},
 	} {

@@ -43,7 +43,7 @@ func TestFindingOf(t *testing.T) {
 			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++; z.have.Spec.Replicas, z.have.Status.Replicas = 0, 0 })},
 			want:  contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."},
 		},
-		"the shoot falls asleep": {
+		"the shoot is being hibernated": {
 			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 0 })}, want: contract.Finding{Healthy: true, Message: well},
 		},
 		"a pool is on its way out": {

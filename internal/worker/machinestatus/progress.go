@@ -15,7 +15,7 @@ const poolsInReason = 2
 // CheckProgress says how far the wanted machines have come: an empty reason when there is nothing to wait for, else a clause for
 // users such as "pool cpu: 2 of 3 machines joined", or an error when waiting does not help.
 //
-// now is what there is, read after the last change; since is when the pass began to change things. asleep says that the shoot is
+// now is what there is, read after the last change; since is when the pass began to change things. hibernated says that the shoot is
 // to have no machines: then machine-controller-manager may be gone already, and what it says of itself does not count.
 func CheckProgress(wanted []Wanted, now Observed, since time.Time, hibernated bool) (reason string, err error) {
 	statuses := deploymentStatusesOf(wanted, now)

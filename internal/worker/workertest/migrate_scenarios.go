@@ -44,7 +44,7 @@ func migrateScenarios() []scenario {
 			target.delete()
 		}},
 		{"move while machines are being replaced", migrateWhileReplacing},
-		{"move asleep", func(t T, env *environment) {
+		{"move while hibernated", func(t T, env *environment) {
 			servers := NewServers()
 			source := newHarness(t, env, servers, 1)
 			source.create()

@@ -39,7 +39,7 @@ func lifecycleScenarios() []scenario {
 		{"drop a pool", dropPool},
 		{"drop a pool and think better of it", dropAndRestorePool},
 		{"sleep and wake up", hibernateAndWakeUp},
-		{"born asleep", createHibernated},
+		{"created hibernated", createHibernated},
 		{"machines that cannot be made", failingCreations},
 		{"a machine-controller-manager that is slow", slowManager},
 	}

@@ -1,4 +1,4 @@
-// Command pause is the first process of a pod: it holds the pod's namespaces, buries processes that others have left behind, and
+// Command pause is the first process of a pod: it holds the pod's namespaces, deletes processes that others have left behind, and
 // ends when it is told to.
 package main
 

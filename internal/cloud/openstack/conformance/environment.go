@@ -16,7 +16,7 @@ type environment struct {
 	ranges []netip.Prefix
 }
 
-// readEnvironment finds the surroundings. The error names all that is missing, a sentence for each.
+// readEnvironment reads what the tests need to know of the cloud. The error names all that is missing, in a sentence each.
 func readEnvironment(ctx context.Context, t *Tenant) (environment, error) {
 	var found environment
 	var missing []string

@@ -19,7 +19,7 @@ func (c *Case) revision(path string) int {
 	return number
 }
 
-// assertRevisionGrows asserts that a deed raises the revision number of a resource.
+// assertRevisionGrows asserts that an action raises the revision number of a resource.
 func (c *Case) assertRevisionGrows(what, path string, change func()) {
 	c.Helper()
 	before := c.revision(path)
@@ -27,7 +27,7 @@ func (c *Case) assertRevisionGrows(what, path string, change func()) {
 	assert.Greaterf(c, c.revision(path), before, "the revision of %s", what)
 }
 
-// assertRevisionUnchanged asserts that a deed leaves the revision number of a resource as it is.
+// assertRevisionUnchanged asserts that an action leaves the revision number of a resource as it is.
 func (c *Case) assertRevisionUnchanged(what, path string, change func()) {
 	c.Helper()
 	before := c.revision(path)

@@ -91,7 +91,7 @@ func (client *cloudClient) do(ctx context.Context, w *Caller, method string, s S
 	return response.Body, nil
 }
 
-// Remove removes the user and the project. It does not empty the project: what is left in it is somebody's mistake and an
+// Remove removes the user and the project. It does not empty the project: what is left in it is somebody's error and an
 // error, and stays to be looked at.
 func (t *Tenant) Remove(ctx context.Context) error {
 	if t.member != nil {

@@ -21,7 +21,7 @@ type quotaAPI struct {
 	showsID bool
 	// changed and removed are the statuses of the answers to PUT and DELETE.
 	changed, removed int
-	// denied is what is answered to whoever is not allowed a deed: show, update or delete.
+	// denied is what is answered to whoever is not allowed an action: show, update or delete.
 	denied func(action string) *wire.Error
 	// unknown is what is answered for a resource that has no quota.
 	unknown func(resource string) *wire.Error

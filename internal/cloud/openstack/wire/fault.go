@@ -51,7 +51,7 @@ type Fault struct {
 	Type       string        `json:"type,omitempty"`
 	Message    string        `json:"message,omitempty"`
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// AfterEffect answers Status although the call took effect, as a gateway does that lost patience.
+	// AfterEffect answers Status although the call took effect, as a gateway does that timed out.
 	AfterEffect bool `json:"afterEffect,omitempty"`
 
 	Drop  Drop          `json:"drop,omitempty"`
@@ -84,7 +84,7 @@ type Event struct {
 // HookResult is what a hook decides.
 type HookResult int
 
-// The verdicts.
+// The results of a hook.
 const (
 	Proceed        HookResult = iota
 	DropConnection            // close the connection now; before the effect there will be none
