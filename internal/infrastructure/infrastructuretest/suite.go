@@ -20,6 +20,10 @@ const CasesVariable = "TRELLIS_CASES"
 // ReportVariable is the environment variable that names a file to which the numbers of the exploration are appended.
 const ReportVariable = "TRELLIS_REPORT"
 
+// unreachedPercent is the percentage of cases that may miss their call. Cases of saved state count here, unlike in Report.TooManyMissed: state is what
+// this contract must not lose.
+const unreachedPercent = 2
+
 // Run plays the whole suite.
 func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
@@ -46,7 +50,7 @@ func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 		t.Logf("not reached: %s", c)
 		assert.NotEqual(t, contracttest.Cloud, c.Fault.Call.Target, "a driver calls its cloud in one run and not in the next")
 	}
-	assert.False(t, report.TooManyMissed(), "too many cases missed their call")
+	assert.LessOrEqual(t, len(report.Unreached)*100, report.Total()*unreachedPercent, "too many cases missed their call")
 	for _, phase := range contracttest.Phases() {
 		assert.Truef(t, only != "" || report.Cases[phase] > 0, "no case in phase %q was played", phase)
 	}
