@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,18 +41,23 @@ func rightsOf(controller string) (rights, error) {
 	return one, one.rejectOtherNamespaces()
 }
 
-// registrationOf returns the registration of a controller in the catalogue.
+// registrationOf returns the first registration of a controller in the catalogue, with the types of all its registrations.
 func registrationOf(controller string) (registration.Entry, error) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
 		return registration.Entry{}, fmt.Errorf("reading the catalogue: %w", err)
 	}
+	var found registration.Entry
 	for _, entry := range catalogue.Registrations {
 		if entry.Chart == controller {
-			return entry, nil
+			found.Name = cmp.Or(found.Name, entry.Name)
+			found.Types = append(found.Types, entry.Types...)
 		}
 	}
-	return registration.Entry{}, fmt.Errorf("the catalogue has no registration of %s", controller)
+	if found.Name == "" {
+		return found, fmt.Errorf("the catalogue has no registration of %s", controller)
+	}
+	return found, nil
 }
 
 // rejectOtherNamespaces keeps the page from being silent about rights that it has no place for.

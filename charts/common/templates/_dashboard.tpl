@@ -42,8 +42,8 @@ data:
 ) -}}
 {{- end -}}
 {{- dict
-  "title" (printf "Trellis: %s" (include "common.dashboardName" .))
-  "uid" (printf "trellis-%s" (include "common.dashboardName" .) | trunc 40)
+  "title" (printf "Trellis: %s" (include "common.baseName" .))
+  "uid" (printf "trellis-%s" (include "common.baseName" .) | trunc 40)
   "tags" (list "trellis" "extension")
   "schemaVersion" 27
   "version" 1
@@ -56,12 +56,6 @@ data:
   "templating" (dict "list" list)
   "panels" $panels
 | toPrettyJson -}}
-{{- end -}}
-
-{{/* Two binaries or installations of one show two dashboards. */}}
-{{- define "common.dashboardName" -}}
-{{- $facts := include "common.facts" . | fromYaml -}}
-{{ $facts.binary | default (include "common.installation" .) }}
 {{- end -}}
 
 {{- define "common.panels" -}}

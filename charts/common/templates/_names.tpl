@@ -31,18 +31,24 @@ What a chart is about is in its template "facts", a document of YAML:
 {{- end -}}
 
 {{/*
-What tells the installation from others in the cluster: the name of the release, which is that of the registration where Gardener installs the chart.
-A binary may be registered several times, each time with other types.
+The name of the release, which is that of the registration where Gardener installs the chart: a binary may be registered several times, each time with
+other types. For charts that are installed once, the name of the binary.
 */}}
-{{- define "common.installation" -}}
+{{- define "common.baseName" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- if $facts.binary -}}
-{{ $facts.binary }}{{ $facts.suffix | default "" }}
+{{ $facts.binary }}
 {{- else if gt (len .Release.Name) 44 -}}
 {{- fail (printf "the name of the release, %s, has %d characters, at most 44 are possible: gardener-extension-<name> becomes the name of a Service" .Release.Name (len .Release.Name)) -}}
 {{- else -}}
 {{ .Release.Name }}
 {{- end -}}
+{{- end -}}
+
+{{/* What tells the installation from others in the cluster. */}}
+{{- define "common.installation" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{ include "common.baseName" . }}{{ $facts.suffix | default "" }}
 {{- end -}}
 
 {{/* The name of all objects in the namespace, and of the webhook configurations. */}}
@@ -154,6 +160,5 @@ garden
 {{- end -}}
 
 {{- define "common.leaderElectionID" -}}
-{{- $facts := include "common.facts" . | fromYaml -}}
-{{ (.Values.leaderElection).id | default (printf "%s-leader-election" ($facts.binary | default (include "common.installation" .))) }}
+{{ (.Values.leaderElection).id | default (printf "%s-leader-election" (include "common.baseName" .)) }}
 {{- end -}}
