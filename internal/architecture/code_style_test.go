@@ -189,3 +189,39 @@ func TestPercentile95(t *testing.T) {
 	}
 	assert.Equal(t, 95, percentile95(hundred))
 }
+
+func TestControllers_Queue(t *testing.T) {
+	controllers := 0
+	for _, s := range readSources(t) {
+		if s.isTest() || !strings.HasPrefix(s.name, "internal/") {
+			continue
+		}
+		ast.Inspect(s.file, func(node ast.Node) bool {
+			literal, ok := node.(*ast.CompositeLit)
+			if !ok || !isSelector(literal.Type, "controller", "Options") {
+				return true
+			}
+			controllers++
+			hasQueue := slices.ContainsFunc(literal.Elts, func(element ast.Expr) bool {
+				field, ok := element.(*ast.KeyValueExpr)
+				if !ok {
+					return false
+				}
+				name, ok := field.Key.(*ast.Ident)
+				return ok && name.Name == "NewQueue" && isSelector(field.Value, "queue", "New")
+			})
+			assert.True(t, hasQueue, "%s: the default queue of controller-runtime may prevent the process from ending, so set NewQueue: queue.New", s.place(literal))
+			return true
+		})
+	}
+	assert.NotZero(t, controllers)
+}
+
+func isSelector(expression ast.Expr, name, selected string) bool {
+	selector, ok := expression.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, ok := selector.X.(*ast.Ident)
+	return ok && x.Name == name && selector.Sel.Name == selected
+}

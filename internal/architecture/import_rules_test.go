@@ -11,7 +11,7 @@ type importRule struct {
 	// mayImport lists what its files may import directly besides the standard library and, unless spartan, what
 	// everybody may import.
 	mayImport []string
-	// withoutCommonImports rooms do without what everybody may import.
+	// withoutCommonImports packages do without what everybody may import.
 	withoutCommonImports bool
 	// mayNotLink lists modules that may not come in through anybody else either.
 	mayNotLink []string
@@ -112,6 +112,14 @@ func processRules() []importRule {
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
 		},
 		{
+			packages: "internal/queue",
+			reason:   "the queue of controllers knows controller-runtime, but no controller",
+			mayImport: slices.Concat([]string{
+				"k8s.io/client-go/util/workqueue", "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue", "sigs.k8s.io/controller-runtime/pkg/reconcile",
+			}, testLibraries()),
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
 			packages:             "internal/signals",
 			reason:               "how a process is told to end is the same for all, so it knows nothing",
 			withoutCommonImports: true,
@@ -206,7 +214,7 @@ func contractRules() []importRule {
 			packages: "internal/contract",
 			reason:   "the runtime knows Gardener and error kinds, but no single contract, no driver and no SDK",
 			mayImport: slices.Concat([]string{
-				"internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+				"internal/cloud", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},

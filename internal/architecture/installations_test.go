@@ -110,7 +110,7 @@ func installationRules() []importRule {
 			packages: operator,
 			reason:   "the operator knows the garden and Helm's charts, but no cloud, no driver and no contract that an installation serves",
 			mayImport: slices.Concat([]string{
-				operator + "/...", types, controllerRuntime + "/...", "k8s.io/client-go/...", clock, prometheus,
+				operator + "/...", "internal/queue", types, controllerRuntime + "/...", "k8s.io/client-go/...", clock, prometheus,
 			}, gardenerLight()),
 			mayNotLink: notLinked,
 		},

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/queue"
 )
 
 // Options say which objects a contract's controller reconciles, and how.
@@ -69,6 +71,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			RateLimiter:             r.rateLimiter,
+			NewQueue:                queue.New,
 		}).
 		Complete(truncateErrors(r))
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/trellis-garden/trellis/internal/queue"
 )
 
 // defaultHealthInterval is that of Gardener's own library.
@@ -102,6 +104,7 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 			// After failures the interval stays the same: once the API server is back, changes must not wait for minutes.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 				min(time.Second, l.interval), l.interval),
+			NewQueue: queue.New,
 		}).
 		Complete(truncateErrors(l))
 	if err != nil {

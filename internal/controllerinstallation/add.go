@@ -21,6 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/seeds"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/state"
 	"github.com/trellis-garden/trellis/internal/controllerinstallation/workload"
+	"github.com/trellis-garden/trellis/internal/queue"
 )
 
 const (
@@ -83,5 +84,6 @@ func controllerOptions(concurrent int) controller.Options {
 		ReconciliationTimeout:   reconcileTimeout,
 		CacheSyncTimeout:        gardenTimeout,
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](initialBackoff, maxBackoff),
+		NewQueue:                queue.New,
 	}
 }
