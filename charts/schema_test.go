@@ -45,7 +45,7 @@ func TestRender_InvalidValues(t *testing.T) {
 		"the machine controller's image twice": {
 			chart: "worker-controller",
 			values: map[string]any{
-				"machineController":    map[string]any{"image": map[string]any{"tag": "v1"}},
+				"machineController":    map[string]any{"images": map[string]any{"openstack": map[string]any{"tag": "v1"}}},
 				"imageVectorOverwrite": "images: [{name: machine-controller-manager-provider-openstack, repository: x}]",
 			},
 			want: []string{`imageVectorOverwrite: names the image "machine-controller-manager-provider-openstack"`, "give one of them"},

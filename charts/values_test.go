@@ -165,7 +165,7 @@ func allValues(name string) map[string]any {
 	if name == "worker-controller" {
 		values["disableWebhooks"] = []string{"*"}
 		values["machineController"] = map[string]any{
-			"image":     map[string]any{"repository": "registry.example.org/machine-controller", "tag": "v9"},
+			"images":    map[string]any{"openstack": map[string]any{"repository": "registry.example.org/machine-controller-openstack", "tag": "v9"}},
 			"resources": map[string]any{"limits": map[string]any{"memory": "512Mi"}},
 		}
 	}

@@ -157,10 +157,10 @@ func TestGenerate_Options(t *testing.T) {
 			wantOCI: gardencorev1.OCIRepository{Tag: new("0.7.0_dirty")},
 			want:    `{"types": ["openstack"]}`,
 		},
-		"images from elsewhere, that beside machine-controller-manager too": {
+		"images from elsewhere, that of the machine controller too": {
 			change: func(o *registration.Options) { o.ImageRepository = "registry.example.org/mirror" },
 			want: `{"types": ["openstack"], "image": {"repository": "registry.example.org/mirror/worker-controller"},
-				"machineController": {"image": {"repository": "registry.example.org/mirror/machine-controller"}}}`,
+				"machineController": {"images": {"openstack": {"repository": "registry.example.org/mirror/machine-controller-openstack"}}}}`,
 		},
 		"images by digest": {
 			change: func(o *registration.Options) {
@@ -181,7 +181,7 @@ func TestGenerate_Options(t *testing.T) {
 			},
 			want: `{"types": ["openstack"], "replicaCount": 3, "vpa": {"enabled": false}, "disableWebhooks": ["*"],
 				"image": {"repository": "registry.example.org/worker-controller", "pullPolicy": "Always", "tag": "one"},
-				"machineController": {"image": {"repository": "registry.example.org/machine-controller"}}}`,
+				"machineController": {"images": {"openstack": {"repository": "registry.example.org/machine-controller-openstack"}}}}`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -258,8 +258,8 @@ func TestGenerate_Errors(t *testing.T) {
 			want:   "chart digest of wrecker: there is no wrecker; there are worker-controller",
 		},
 		"a digest that is none": {
-			change: func(o *registration.Options) { o.ImageDigests = map[string]string{"machine-controller": "latest"} },
-			want:   "image digest of machine-controller: \"latest\" is none; it begins with sha256:",
+			change: func(o *registration.Options) { o.ImageDigests = map[string]string{"machine-controller-openstack": "latest"} },
+			want:   "image digest of machine-controller-openstack: \"latest\" is none; it begins with sha256:",
 		},
 		"values for a registration there is not": {
 			change: func(o *registration.Options) { o.ValuesOf = map[string]registration.Values{"worker-aws": {}} },

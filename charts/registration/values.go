@@ -22,7 +22,7 @@ func (e Entry) values(o Options) ([]byte, error) {
 	if e.HeartbeatNamespace != "" {
 		values["heartbeat"] = Values{"namespace": e.HeartbeatNamespace}
 	}
-	for binary, place := range imagesOf(e.Chart) {
+	for binary, place := range imagesOf(e.Chart, e.Types) {
 		if image := o.image(binary); len(image) > 0 {
 			merge(values, nest(image, place...))
 		}
@@ -59,11 +59,14 @@ func (o Options) image(binary string) Values {
 	return image
 }
 
-// imagesOf returns the images of Trellis that a chart names, by binary, and where in its values they stand.
-func imagesOf(chart string) map[string][]string {
+// imagesOf returns the path in the values of a chart of each image of Trellis that it deploys, by binary. The chart of Worker has a machine controller
+// for each type.
+func imagesOf(chart string, types []string) map[string][]string {
 	images := map[string][]string{chart: {"image"}}
 	if chart == "worker-controller" {
-		images["machine-controller"] = []string{"machineController", "image"}
+		for _, providerType := range types {
+			images["machine-controller-"+providerType] = []string{"machineController", "images", providerType}
+		}
 	}
 	return images
 }
@@ -72,7 +75,7 @@ func imagesOf(chart string) map[string][]string {
 func (c Catalogue) Binaries() []string {
 	var all []string
 	for _, e := range c.Registrations {
-		all = slices.AppendSeq(all, maps.Keys(imagesOf(e.Chart)))
+		all = slices.AppendSeq(all, maps.Keys(imagesOf(e.Chart, e.Types)))
 	}
 	if c.Admission != nil {
 		all = append(all, admissionBinary)

@@ -188,7 +188,7 @@ func allValues(name string) map[string]any {
 		}
 	case "worker-controller":
 		values["disableWebhooks"] = []string{"*"}
-		values["machineController"] = map[string]any{"image": map[string]any{"tag": "v9"}}
+		values["machineController"] = map[string]any{"images": map[string]any{"openstack": map[string]any{"tag": "v9"}}}
 	}
 	return values
 }

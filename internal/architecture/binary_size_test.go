@@ -66,7 +66,7 @@ func binaries() map[string]sizeLimit {
 		"controlplane-controller":           controllerLimit(),
 		"network-controller":                controllerLimit(),
 		"worker-controller":                 controllerLimit(),
-		"machine-controller":                machineLimit(),
+		"machine-controller-openstack":      machineLimit(),
 		"admission":                         controllerLimit(),
 		"controllerinstallation-controller": installationLimit(),
 	}

@@ -61,7 +61,7 @@ func processRules() []importRule {
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "internal/network/...", "internal/machine/..."},
 		},
 		{
-			packages: "cmd/machine-controller",
+			packages: "cmd/machine-controller-openstack",
 			reason:   "a binary composes the process, its driver and its cloud",
 			mayImport: []string{
 				"internal/machine/...", "internal/buildinfo", "internal/cloud/...", prometheus,

@@ -41,7 +41,7 @@ garden, has operator.yaml alone. What an installation would run is rendered firs
   --chart-repository REPO       where charts are, without their names (default ` + defaultChartRepository + `)
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
   --image-repository REPO       where images are, without their names (default: what the charts say)
-  --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. machine-controller=sha256:...; repeatable
+  --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. network-controller=sha256:...; repeatable
   --image-digests FILE          digests.txt of "make images": the catalogue's images by digest, beside the tag; others on the list are passed over.
                                 --image-digest is over it
   --values FILE                 YAML that is merged into the values of all registrations; admission and the operator, which have others, get

@@ -98,9 +98,9 @@ func TestGenerate(t *testing.T) {
 
 func TestGenerate_ImageDigests(t *testing.T) {
 	first, second := "sha256:"+strings.Repeat("1", 64), "sha256:"+strings.Repeat("2", 64)
-	list := file(t, "digests.txt", "registry.example.org/images/network-controller:v1.2.3@"+first+"\nregistry.example.org/images/machine-controller:v1.2.3@"+first+"\n")
+	list := file(t, "digests.txt", "registry.example.org/images/network-controller:v1.2.3@"+first+"\nregistry.example.org/images/machine-controller-openstack:v1.2.3@"+first+"\n")
 	folder := t.TempDir()
-	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--image-digests", list, "--image-digest=machine-controller="+second)
+	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--image-digests", list, "--image-digest=machine-controller-openstack="+second)
 	require.Equal(t, exitOK, got.code, got.errOut)
 	calico, err := os.ReadFile(filepath.Join(folder, "network", "oci.yaml"))
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("1", 64)
 	var list strings.Builder
 	for _, binary := range []string{
-		"admission", "controllerinstallation-controller", "controlplane-controller", "infrastructure-controller", "machine-controller",
+		"admission", "controllerinstallation-controller", "controlplane-controller", "infrastructure-controller", "machine-controller-openstack",
 		"network-controller", "worker-controller",
 	} {
 		list.WriteString("registry.example.org/images/" + binary + ":v1.2.3@" + digest + "\n")

@@ -15,19 +15,22 @@ logs:
 - {pod: machine-controller-manager, container: machine-controller-manager-provider-, formats: [klog, json]}
 {{- end -}}
 
-{{/* The machine controller's image. The name is the one that the binary looks for. */}}
+{{/* The images of the machine controllers. The names are those that the binary looks for. */}}
 {{- define "images" -}}
-{{- with (.Values.machineController).image -}}
+{{- range $type, $image := (.Values.machineController).images -}}
+{{- with $image -}}
+{{- $repository := .repository | default (printf "ghcr.io/trellis-garden/trellis/machine-controller-%s" $type) -}}
 {{- if or .repository .tag .digest }}
-- name: machine-controller-manager-provider-openstack
+- name: machine-controller-manager-provider-{{ $type }}
   {{- if .digest }}
-  ref: {{ printf "%s:%s@%s" (.repository | default "ghcr.io/trellis-garden/trellis/machine-controller") (.tag | default (include "common.version" $)) .digest | quote }}
+  ref: {{ printf "%s:%s@%s" $repository (.tag | default (include "common.version" $)) .digest | quote }}
   {{- else }}
-  repository: {{ .repository | default "ghcr.io/trellis-garden/trellis/machine-controller" | quote }}
+  repository: {{ $repository | quote }}
   {{- with .tag }}
   tag: {{ . | quote }}
   {{- end }}
   {{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

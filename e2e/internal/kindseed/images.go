@@ -42,7 +42,7 @@ func Image(binary, version string) string { return imagePrefix + binary + ":" + 
 
 // Binaries are ours that run in pods.
 func Binaries() []string {
-	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller", "machine-controller"}
+	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller", "machine-controller-openstack"}
 }
 
 // binaries makes images of programs, and keeps them in the checkout's cache: nothing is packed again when nothing changed.

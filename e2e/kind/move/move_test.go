@@ -111,7 +111,7 @@ func newEnvironment(t *testing.T) *environment {
 	registrations, err := upstream.Registrations(kindseed.StandInImage)
 	require.NoError(t, err)
 	require.NoError(t, seed.InstallRegistrations(t.Context(), registrations...))
-	env.webhooks, err = upstream.StartWebhooks(t.Context(), seed.Client, seed.Gateway, kindseed.Image("machine-controller", version))
+	env.webhooks, err = upstream.StartWebhooks(t.Context(), seed.Client, seed.Gateway, kindseed.Image("machine-controller-openstack", version))
 	require.NoError(t, err)
 	env.admin = newAdmin(t, programs, "GARDEN="+seed.Garden.Kubeconfig, "SEEDS="+seed.Kubeconfig,
 		"REGISTRATIONS="+generate(t, writable(t, dir, "registrations")))

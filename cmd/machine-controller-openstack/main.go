@@ -1,4 +1,4 @@
-// Command machine-controller makes and deletes servers in OpenStack for machine-controller-manager, beside which it runs. It only composes:
+// Command machine-controller-openstack creates and deletes servers in OpenStack for machine-controller-manager, as a sidecar of it. It only composes:
 // the process, the driver and its sessions.
 package main
 
@@ -16,15 +16,15 @@ import (
 
 func main() {
 	os.Exit(machine.Main(machine.Binary{
-		Name:        "machine-controller",
-		Description: "Makes and deletes servers in OpenStack for the Machines of a shoot, beside machine-controller-manager.",
+		Name:        "machine-controller-openstack",
+		Description: "Creates and deletes servers in OpenStack for the Machines of a shoot, beside machine-controller-manager.",
 		New:         newDriver,
 	}))
 }
 
 func newDriver(log logr.Logger, registerer prometheus.Registerer) (machine.Driver, error) {
 	sessions := cloudopenstack.NewSessions(cloudopenstack.Options{
-		Registerer: registerer, UserAgent: "trellis-machine-controller/" + buildinfo.Read().Version,
+		Registerer: registerer, UserAgent: "trellis-machine-controller-openstack/" + buildinfo.Read().Version,
 	})
 	return openstack.New(openstack.Options{Sessions: sessions, Registerer: registerer, Log: log})
 }
