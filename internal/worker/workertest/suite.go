@@ -3,7 +3,6 @@ package workertest
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,9 +16,6 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
-
-// CasesVariable is the environment variable that selects cases of the exploration by a part of their names.
-const CasesVariable = "TRELLIS_CASES"
 
 const (
 	// operationTimeout is how long a scenario waits for one operation, rejectionTimeout how long where that is expected to be in vain.
@@ -72,22 +68,12 @@ func newTestEnvironment(t T, server *contracttest.APIServer, subject Subject, ti
 	return env
 }
 
-// RunExploration lets everything go wrong, and fails the test for each case that does not end well.
+// RunExploration explores the failures that the options select, and fails the test for every case with a wrong result.
 func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, options contracttest.Options) {
 	t.Helper()
-	if options.Filter == "" {
-		options.Filter = os.Getenv(CasesVariable)
-	}
-	report, err := Explore(t.Context(), server, subject, options)
-	require.NoError(t, err)
-	t.Logf("worker, type %s: %s", subject.Type, report)
-	for _, failure := range report.Failures {
-		t.Errorf("%s\nTo play it alone: %s='%s' go test -run '^%s$' .", failure, CasesVariable, failure.Case, t.Name())
-	}
-	for _, c := range report.Unreached {
-		t.Logf("not reached: %s", c)
-	}
-	assert.False(t, report.TooManyMissed(), "too many cases missed their call")
+	contracttest.RunExploration(t, options, func(ctx context.Context, options contracttest.Options) (*contracttest.Report, error) {
+		return Explore(ctx, server, subject, options)
+	})
 }
 
 // Explore plays the exploration alone and returns what it found: for drivers that are to be rejected.
