@@ -99,6 +99,7 @@ func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 		TechnicalID:   rec.TechnicalID(),
 		PodRanges:     pods,
 		ServiceRanges: services,
+		Decoded:       &contract.Decoded{},
 	}, nil
 }
 

@@ -52,4 +52,6 @@ type Shoot struct {
 	TechnicalID string
 	// PodRanges and ServiceRanges are the effective ranges in CIDR notation, those of the shoot's status before those of its spec.
 	PodRanges, ServiceRanges []string
+	// Decoded is for the driver: see contract.DecodeOnce.
+	Decoded *contract.Decoded
 }

@@ -61,5 +61,6 @@ func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 		UID:            uid,
 		FirstAttempt:   rec.FirstAttempt,
 		Log:            rec.Log,
+		Decoded:        &contract.Decoded{},
 	}, nil
 }

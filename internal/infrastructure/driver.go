@@ -52,6 +52,8 @@ type Shoot struct {
 	FirstAttempt bool
 	// Log carries the object's name.
 	Log logr.Logger
+	// Decoded is for the driver: see contract.DecodeOnce.
+	Decoded *contract.Decoded
 }
 
 // Outcome is what a driver's Reconcile achieved. The contract writes it to the object's status.

@@ -41,6 +41,7 @@ func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 		PodRanges:   podRangesOf(shoot),
 		Deleting:    deleting,
 		Log:         rec.Log,
+		Decoded:     &contract.Decoded{},
 	}
 	if credentials != nil {
 		read.Credentials = credentials.Data

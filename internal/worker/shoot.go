@@ -25,4 +25,6 @@ type Shoot struct {
 	Deleting bool
 	// Log carries the object's name.
 	Log logr.Logger
+	// Decoded is for the driver: see contract.DecodeOnce.
+	Decoded *contract.Decoded
 }

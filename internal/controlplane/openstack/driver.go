@@ -42,7 +42,7 @@ func (d *Driver) References(shoot *controlplane.Shoot) []string {
 
 // Validate implements controlplane.Driver.
 func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if len(errs) > 0 {
 		return errs
 	}
@@ -54,7 +54,7 @@ func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 
 // Plan implements controlplane.Driver.
 func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if len(errs) > 0 {
 		return nil, cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", fielderrors.Error(errs))
 	}

@@ -51,6 +51,21 @@ func profilePath() *field.Path {
 	return field.NewPath("cloudProfile", "spec", "providerConfig")
 }
 
+// decodedInputs is what decodeInputs returns.
+type decodedInputs struct {
+	inputs *inputs
+	errs   field.ErrorList
+}
+
+// inputsOf returns the inputs of a reconciliation, which it decodes once.
+func inputsOf(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
+	decoded := contract.DecodeOnce(shoot.Decoded, func() decodedInputs {
+		in, errs := decodeInputs(shoot)
+		return decodedInputs{in, errs}
+	})
+	return decoded.inputs, decoded.errs
+}
+
 // decodeInputs reads all documents. Each error says in which document it is.
 func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	var errs field.ErrorList

@@ -32,7 +32,7 @@ func New(sessions *cloudopenstack.Sessions) *Driver {
 
 // Validate implements infrastructure.Driver.
 func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if len(errs) > 0 {
 		return errs
 	}
@@ -45,7 +45,7 @@ func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
 
 // Reconcile implements infrastructure.Driver.
 func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder) (*infrastructure.Outcome, error) {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, record
 	if recorded.nothingCreated() {
 		return nil // nobody ever tried to create anything, perhaps for want of credentials that are accepted
 	}
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if err := in.fallBackForDelete(shoot, recorded, errs); err != nil {
 		return err
 	}

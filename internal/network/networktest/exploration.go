@@ -10,7 +10,7 @@ import (
 )
 
 // RunExploration explores the failures that the options select, and fails the test for every case with a wrong result. The shoot changes its
-// configuration as given when it moves to another seed. Nodes roll out at once, unless the environment variable selects every case.
+// configuration as given when it moves to another seed.
 func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subject, change Change, options contracttest.Options) {
 	t.Helper()
 	options.MergeFaults = true

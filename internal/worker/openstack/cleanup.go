@@ -21,7 +21,7 @@ import (
 // the only call that a shoot without server groups ever costs. Nothing says that there is anything to be found for such a shoot, so
 // that credentials that are missing or not accepted do not hold its deletion up.
 func (d *Driver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
-	in, _ := decodeInputs(shoot) // what cannot be read asks for nothing
+	in, _ := inputsOf(shoot) // what cannot be read asks for nothing
 	recorded, err := decodeStatus(status)
 	if err != nil {
 		return nil, err

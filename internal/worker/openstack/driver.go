@@ -30,7 +30,7 @@ func New(sessions *cloudopenstack.Sessions) *Driver {
 
 // Prepare implements worker.Driver. It sees to it that every pool has the server group that it asks for, and remembers the images in use.
 func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 // Machines implements worker.Driver. In a deletion it makes do with what can still be known: of the class, only whose machines they are
 // matters then.
 func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil && !shoot.Deleting {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
@@ -27,6 +28,21 @@ type inputs struct {
 func poolPath(i int) *field.Path { return field.NewPath("spec", "pools").Index(i) }
 func infraPath() *field.Path     { return field.NewPath("spec", "infrastructureProviderStatus") }
 func profilePath() *field.Path   { return field.NewPath("cloudProfile", "spec", "providerConfig") }
+
+// decodedInputs is what decodeInputs returns.
+type decodedInputs struct {
+	inputs *inputs
+	errs   field.ErrorList
+}
+
+// inputsOf returns the inputs of a reconciliation, which it decodes once.
+func inputsOf(shoot *worker.Shoot) (*inputs, field.ErrorList) {
+	decoded := contract.DecodeOnce(shoot.Decoded, func() decodedInputs {
+		in, errs := decodeInputs(shoot)
+		return decodedInputs{in, errs}
+	})
+	return decoded.inputs, decoded.errs
+}
 
 // decodeInputs reads all documents. Each error says in which it is.
 func decodeInputs(shoot *worker.Shoot) (*inputs, field.ErrorList) {

@@ -13,7 +13,7 @@ import (
 
 // Validate implements worker.Driver.
 func (d *Driver) Validate(shoot *worker.Shoot) field.ErrorList {
-	in, errs := decodeInputs(shoot)
+	in, errs := inputsOf(shoot)
 	if len(errs) > 0 {
 		return errs
 	}
