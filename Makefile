@@ -7,6 +7,8 @@ MAKEFLAGS += --no-print-directory
 
 # go.work is for editors. Everything here is built as it is shipped: each module by its own go.mod.
 export GOWORK := off
+# One configuration for linters, tests and the programs of tests, so that Go compiles Kubernetes and Gardener once for all of them.
+export CGO_ENABLED := 0
 
 ROOT     := $(CURDIR)
 CACHE    := $(ROOT)/.cache
@@ -53,7 +55,7 @@ build: $(addprefix bin/,$(COMMANDS)) ## Build static, stripped binaries into bin
 .PHONY: FORCE
 bin/%: FORCE
 	$(call say,'building $@ $(VERSION)')
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
+	@go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
 
 .PHONY: images
 images: ## Build an image of each binary, with its bill of materials, into bin/images; PUSH=<repository> pushes them, SIGN_KEY=<file> signs them
@@ -88,7 +90,7 @@ e2e-assets: ## Build these and the other programs of tests and demo, from Kubern
 test: e2e-assets ## Run all tests: units, contract suites, and the binaries against a real API server
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
 	@mkdir -p $(CACHE)
-	@TRELLIS_REPORT=$(CACHE)/suites.txt go test -race -timeout 40m ./...
+	@TRELLIS_REPORT=$(CACHE)/suites.txt CGO_ENABLED=1 go test -race -timeout 40m ./...
 	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
 	@cd apis && go test ./...

@@ -27,7 +27,7 @@ const (
 func testMany(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	var err error
-	env.Binary, err = f.Controller.Build(t.Context(), true)
+	env.Binary, err = f.Controller.BuildWithRaceDetector(t.Context())
 	require.NoError(t, err)
 	env.Options.Concurrency = manyConcurrency
 	accounts, shoots := manyShoots(env)

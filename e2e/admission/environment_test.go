@@ -65,7 +65,7 @@ func newEnvironment(t *testing.T) *environment {
 		return err
 	})
 	starting.Go(func() (err error) {
-		env.path, err = controller.Admission().Build(t.Context(), false)
+		env.path, err = controller.Admission().Build(t.Context())
 		return err
 	})
 	env.runtime, err = seed.Start(t.Context(), programs, t.TempDir())

@@ -37,7 +37,7 @@ func binaries() map[string]controller.Binary {
 // testCommandLines starts the binaries as the charts do, where there is no API server: they get as far as missing it.
 func testCommandLines(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
-		binary, err := binaries()[name].Build(t.Context(), false)
+		binary, err := binaries()[name].Build(t.Context())
 		require.NoError(t, err)
 		for place, values := range map[string]map[string]any{"by default": nil, "with everything": allValues(name)} {
 			t.Run(name+" "+place, func(t *testing.T) {
@@ -66,7 +66,7 @@ func argsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 // testTypes makes sure that charts take the types that their binaries serve, and no others.
 func testTypes(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
-		binary, err := binaries()[name].Build(t.Context(), false)
+		binary, err := binaries()[name].Build(t.Context())
 		require.NoError(t, err)
 		help, err := exec.CommandContext(t.Context(), binary, "--help").Output()
 		require.NoError(t, err)
@@ -121,7 +121,7 @@ func keptBy(t *testing.T, name string) string {
 // scrapeBinary runs a controller that leads, and returns the names of the metrics that it serves.
 func (env *environment) scrapeBinary(t *testing.T, binary controller.Binary) map[string]bool {
 	t.Helper()
-	path, err := binary.Build(t.Context(), false)
+	path, err := binary.Build(t.Context())
 	require.NoError(t, err)
 	kubeconfig, err := env.AddController(t.Context(), binary.Name, binary.Role)
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func newEnvironment(t *testing.T) *environment {
 	env := &environment{Clusters: clusterstest.New(t, clusters.Options{Destination: true}), dir: t.TempDir()}
 	env.seed = env.Source
 	var err error
-	env.binary, err = controller.ControlPlane().Build(t.Context(), false)
+	env.binary, err = controller.ControlPlane().Build(t.Context())
 	require.NoError(t, err)
 	env.makeSite(t)
 	env.initial = env.snapshot(t)

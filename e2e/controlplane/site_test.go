@@ -39,7 +39,7 @@ func (env *environment) makeSite(t *testing.T) {
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
 
 	what := controller.Infrastructure()
-	path, err := what.Build(t.Context(), false)
+	path, err := what.Build(t.Context())
 	require.NoError(t, err)
 	running, err := env.seed.StartController(t.Context(), what, controller.Options{Path: path})
 	require.NoError(t, err)

@@ -85,7 +85,7 @@ func newEnvironment(t *testing.T) *environment {
 		return err
 	})
 	starting.Go(func() (err error) {
-		env.path, err = controller.ControllerInstallation().Build(t.Context(), false)
+		env.path, err = controller.ControllerInstallation().Build(t.Context())
 		return err
 	})
 	for _, s := range env.sites() {

@@ -42,7 +42,7 @@ func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	env := &environment{Clusters: clusterstest.New(t, options)}
 	env.seed = env.Source
 	var err error
-	env.binary, err = controller.Network().Build(t.Context(), false)
+	env.binary, err = controller.Network().Build(t.Context())
 	require.NoError(t, err)
 	env.defineAutoscaling(t)
 	env.initial = env.snapshot(t)

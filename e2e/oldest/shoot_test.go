@@ -86,7 +86,7 @@ func runMachines(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
 	require.NoError(t, err)
-	machineController, err := controller.Machine().Build(t.Context(), false)
+	machineController, err := controller.Machine().Build(t.Context())
 	require.NoError(t, err)
 	pods := mcm.Start(t.Context(), c.Source.Seed, mcm.Options{
 		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: machineController, Dir: t.TempDir(),
@@ -105,7 +105,7 @@ func runMachines(t *testing.T, c *clusters.Clusters) {
 // start starts a controller, and waits until its webhooks are called if the API server can reach them.
 func start(t *testing.T, c *clusters.Clusters, what controller.Binary) {
 	t.Helper()
-	path, err := what.Build(t.Context(), false)
+	path, err := what.Build(t.Context())
 	require.NoError(t, err)
 	options := controller.Options{Path: path}
 	hasWebhooks := what.Name == controller.Worker().Name

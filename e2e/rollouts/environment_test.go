@@ -85,7 +85,7 @@ func (env *environment) start(t *testing.T, programs string) {
 		return err
 	})
 	starting.Go(func() (err error) {
-		env.path, err = controller.ControllerInstallation().Build(t.Context(), false)
+		env.path, err = controller.ControllerInstallation().Build(t.Context())
 		return err
 	})
 	managers := make([]*process.Process, clusters)

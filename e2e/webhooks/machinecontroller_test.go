@@ -56,7 +56,7 @@ func TestMachineController(t *testing.T) {
 func startWorkerController(t *testing.T, s *seed.Seed) {
 	t.Helper()
 	what := controller.Worker()
-	binary, err := what.Build(t.Context(), false)
+	binary, err := what.Build(t.Context())
 	require.NoError(t, err)
 	kubeconfig, err := s.AddController(t.Context(), what.Name, what.Role)
 	require.NoError(t, err)

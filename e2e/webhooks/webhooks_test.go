@@ -19,7 +19,7 @@ func TestWebhooks(t *testing.T) {
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
 	require.NoError(t, err)
 	what := controller.ControlPlane()
-	binary, err := what.Build(t.Context(), false)
+	binary, err := what.Build(t.Context())
 	require.NoError(t, err)
 
 	type part struct {

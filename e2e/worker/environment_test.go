@@ -55,9 +55,9 @@ func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	require.NoError(t, err)
 	env := &environment{Clusters: clusterstest.New(t, options)}
 	env.seed = env.Source
-	env.binary, err = controller.Worker().Build(t.Context(), false)
+	env.binary, err = controller.Worker().Build(t.Context())
 	require.NoError(t, err)
-	machineController, err := controller.Machine().Build(t.Context(), false)
+	machineController, err := controller.Machine().Build(t.Context())
 	require.NoError(t, err)
 	env.site = clusterstest.MakeInfrastructure(t, env.Clusters)
 	env.infrastructure = env.inventory(t)

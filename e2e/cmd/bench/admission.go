@@ -83,7 +83,7 @@ func (b *admissionBench) startClusters(ctx context.Context) (string, error) {
 		return err
 	})
 	starting.Go(func() (err error) {
-		b.binary, err = controller.Admission().Build(ctx, false)
+		b.binary, err = controller.Admission().Build(ctx)
 		return err
 	})
 	return "gardener-apiserver, and the API server of a runtime cluster", starting.Wait()

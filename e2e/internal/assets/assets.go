@@ -153,11 +153,12 @@ func (b build) ensure(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
-// compile builds into a temporary name first: a half-written program is never found under its real one.
+// compile builds into a temporary name first: a half-written program is never found under its real one. The flags of the compiler are those of go test
+// without cgo, so that both use the same packages from Go's build cache.
 func (b build) compile(ctx context.Context, version string) error {
 	temporary := fmt.Sprintf("%s.%d.tmp", b.target(), os.Getpid())
 	defer func() { _ = os.Remove(temporary) }()
-	if _, err := b.goTool(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags", b.linkerFlags(version), "-o", temporary, b.pkg); err != nil {
+	if _, err := b.goTool(ctx, "build", "-buildvcs=false", "-ldflags", b.linkerFlags(version), "-o", temporary, b.pkg); err != nil {
 		return err
 	}
 	return os.Rename(temporary, b.target())

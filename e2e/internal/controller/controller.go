@@ -34,9 +34,18 @@ type Binary struct {
 	Args []string
 }
 
-// Build builds the binary as it is shipped, or with the race detector, and returns its path. Nothing is linked again when
+// Build builds the binary as it is shipped, except for the names of source files in it, and returns its path. Nothing is linked again when
 // nothing changed. Tests of several packages that run the same binary wait for each other.
-func (b Binary) Build(ctx context.Context, race bool) (string, error) {
+func (b Binary) Build(ctx context.Context) (string, error) {
+	return b.build(ctx, b.Name, "CGO_ENABLED=0", "-ldflags", "-s -w")
+}
+
+// BuildWithRaceDetector builds a binary that fails when it finds a data race, and returns its path.
+func (b Binary) BuildWithRaceDetector(ctx context.Context) (string, error) {
+	return b.build(ctx, b.Name+"-race", "CGO_ENABLED=1", "-race")
+}
+
+func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (string, error) {
 	_ = os.Getenv(SourcesVariable) // noted by go test
 	root, err := repo.Root()
 	if err != nil {
@@ -51,15 +60,8 @@ func (b Binary) Build(ctx context.Context, race bool) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	path := filepath.Join(dir, b.Name)
-	args := []string{"build", "-trimpath", "-ldflags", "-s -w", "-o", path}
-	cgo := "CGO_ENABLED=0"
-	if race {
-		path += "-race"
-		args = []string{"build", "-race", "-o", path}
-		cgo = "CGO_ENABLED=1"
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/"+b.Name)...)
+	path := filepath.Join(dir, name)
+	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/" + b.Name})...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOWORK=off", cgo)
 	if output, err := cmd.CombinedOutput(); err != nil {

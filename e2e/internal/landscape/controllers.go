@@ -49,14 +49,14 @@ func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, 
 	if l.options.Machines {
 		l.Worker = &Controller{what: controller.Worker()}
 		building.Go(func() (err error) {
-			l.MachineController, err = controller.Machine().Build(ctx, false)
+			l.MachineController, err = controller.Machine().Build(ctx)
 			return err
 		})
 	}
 	for _, c := range l.controllers() {
 		c.Log = filepath.Join(l.Dir, c.Name()+".log")
 		building.Go(func() (err error) {
-			c.Binary, err = c.what.Build(ctx, false)
+			c.Binary, err = c.what.Build(ctx)
 			return err
 		})
 	}

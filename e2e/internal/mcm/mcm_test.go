@@ -82,7 +82,7 @@ func newEnvironment(t *testing.T) *environment {
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
 	require.NoError(t, err)
 	s := &environment{Clusters: clusterstest.New(t, clusters.Options{})}
-	path, err := controller.Machine().Build(t.Context(), false)
+	path, err := controller.Machine().Build(t.Context())
 	require.NoError(t, err)
 	s.status = clusterstest.MakeInfrastructure(t, s.Clusters)
 	s.empty = s.inventory()

@@ -51,7 +51,7 @@ func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Fixture {
 	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
 	require.NoError(t, err)
 	what := controller.Infrastructure()
-	binary, err := what.Build(t.Context(), false)
+	binary, err := what.Build(t.Context())
 	require.NoError(t, err)
 	return &Fixture{
 		Controller: what, Binary: binary,

@@ -15,7 +15,7 @@ import (
 func MakeInfrastructure(t *testing.T, c *clusters.Clusters) openstackv1alpha1.InfrastructureStatus {
 	t.Helper()
 	what := controller.Infrastructure()
-	path, err := what.Build(t.Context(), false)
+	path, err := what.Build(t.Context())
 	require.NoError(t, err)
 	running, err := c.Source.StartController(t.Context(), what, controller.Options{Path: path})
 	require.NoError(t, err)
