@@ -87,22 +87,23 @@ e2e-assets: ## Build these and the other programs of tests and demo, from Kubern
 ##@ Test
 
 .PHONY: test
-test: e2e-assets ## Run all tests: units, contract suites, and the binaries against a real API server
+test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, and the binaries against a real API server
+	@rm -f $(CACHE)/flaky-tests.txt
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
-	@mkdir -p $(CACHE)
-	@TRELLIS_REPORT=$(CACHE)/suites.txt CGO_ENABLED=1 go test -race -timeout 40m ./...
+	@TRELLIS_REPORT=$(CACHE)/suites.txt CGO_ENABLED=1 tools/test -race -timeout 40m
 	@tail -n 1 $(CACHE)/suites.txt
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
-	@cd apis && go test ./...
+	@cd apis && ../tools/test
 	$(call say,'charts: what they become$(comma) registrations$(comma) rights; images')
-	@cd charts && go test ./...
-	@cd images && go test ./...
+	@cd charts && ../tools/test
+	@cd images && ../tools/test
 	$(call say,'e2e/nodeimage/programs: what NetworkPolicies become')
-	@cd e2e/nodeimage/programs && go test ./...
+	@cd e2e/nodeimage/programs && ../../../tools/test
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
-	@cd e2e/calico && go test -count=1 ./... # go test would not see that the files of another module have changed
+	@cd e2e/calico && ../../tools/test -count=1 # go test would not see that the files of another module have changed
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
-	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) go test -p 3 -timeout 40m ./... # they wait more than they compute
+	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) ../tools/test -p 3 -timeout 40m # they wait more than they compute
+	@if [ -s $(CACHE)/flaky-tests.txt ]; then echo 'Tests that passed only when run again, which is a defect:'; cat $(CACHE)/flaky-tests.txt; fi
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines
@@ -191,6 +192,13 @@ verify-modules:
 .PHONY: clean
 clean: ## Remove bin/ and .cache/, but not Go's own caches
 	@rm -rf bin .cache
+
+# It runs tests a second time that have failed, see tools/test.
+$(TOOLS)/gotestsum: tools/go.mod tools/go.sum
+	$(call say,'building gotestsum$(comma) once (seconds)')
+	@mkdir -p $(TOOLS)
+	@cd tools && go build -buildvcs=false -ldflags '-s -w' -o $(TOOLS)/ gotest.tools/gotestsum
+	@touch $@
 
 # Tools are pinned in a module of their own, so that their dependencies never become ours.
 $(TOOLS)/.stamp: tools/go.mod tools/go.sum
