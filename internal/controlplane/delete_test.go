@@ -36,7 +36,7 @@ func TestDelete_Order(t *testing.T) {
 		"DELETE /managedresources/" + controlplanetest.ShootCRDs,
 		"DELETE /managedresources/" + controlplanetest.ShootObjects,
 		"DELETE /managedresources/" + controlplanetest.Seed,
-		"DELETE /secrets/barn-config-{sum}",
+		"DELETE /secrets/example-config-{sum}",
 		"DELETE /secrets/ca-provider-test-controlplane-{sum}",
 		"PATCH /controlplanes/one/status to Succeeded",
 		"PATCH /controlplanes/one",
@@ -48,7 +48,7 @@ func TestDelete_Order(t *testing.T) {
 
 func TestDelete_MissingInputs(t *testing.T) {
 	refuse := func(*controlplane.Shoot) field.ErrorList {
-		return field.ErrorList{field.Required(field.NewPath("barn"), "")}
+		return field.ErrorList{field.Required(field.NewPath("example"), "")}
 	}
 	for sentence, prepare := range map[string]func(*testing.T, *driver, *controlplanetest.Harness){
 		"with a configuration that became invalid": func(_ *testing.T, d *driver, _ *controlplanetest.Harness) { d.validate = refuse },

@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 
 const (
 	testType           = "test"
-	exampleDriverName  = "barn.csi.example.org"
-	exampleManagerName = "barn-manager"
+	exampleDriverName  = "example.csi.example.org"
+	exampleManagerName = "example-manager"
 )
 
 // driver plans a control plane of one component and one storage driver, of data alone. The functions may be nil.
@@ -77,13 +77,13 @@ func (d *driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	}
 	login := fmt.Appendf(nil, "user=%s\npassword=%s\n", shoot.Credentials["username"], shoot.Credentials["password"])
 	plan := &controlplane.Plan{
-		Configs:         []controlplane.Config{{Name: "barn-config", Files: map[string][]byte{"barn.conf": login}}},
+		Configs:         []controlplane.Config{{Name: "example-config", Files: map[string][]byte{"example.conf": login}}},
 		Certificates:    []controlplane.Certificate{{Name: exampleManagerName + "-server", Service: exampleManagerName}},
 		Components:      []component.Component{exampleManager()},
 		CSIDrivers:      []csi.Driver{exampleDriver()},
 		ShootObjects:    []client.Object{role(exampleManagerName, "nodes")},
 		StorageClasses:  []storagev1.StorageClass{{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Provisioner: exampleDriverName}},
-		SnapshotClasses: []csi.SnapshotClass{{Name: "barn", Driver: exampleDriverName, Default: true, DeletionPolicy: "Delete"}},
+		SnapshotClasses: []csi.SnapshotClass{{Name: "example", Driver: exampleDriverName, Default: true, DeletionPolicy: "Delete"}},
 	}
 	if d.change != nil {
 		d.change(plan, shoot)
@@ -103,16 +103,16 @@ func exampleManager() component.Component {
 	return component.Component{
 		Name: exampleManagerName, Selector: map[string]string{"app": exampleManagerName}, Priority: "gardener-system-300", User: 2000,
 		Containers: []component.Container{{
-			Name: exampleManagerName, Image: "barn",
+			Name: exampleManagerName, Image: "example",
 			Ports:    []corev1.ContainerPort{{Name: "metrics", ContainerPort: 10258}},
 			Liveness: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(10258)}}},
 			Files: []component.Files{
-				{Source: "barn-config", Path: "/etc/barn"}, {Source: exampleManagerName + "-server", Path: "/var/lib/server"},
+				{Source: "example-config", Path: "/etc/example"}, {Source: exampleManagerName + "-server", Path: "/var/lib/server"},
 			},
 			ShootAccess: exampleManagerName,
 		}},
 		Egress:  []component.Destination{component.PublicNetworks},
-		Metrics: &component.Metrics{Port: "metrics", Certificate: exampleManagerName + "-server", Keep: []string{"barns_built"}},
+		Metrics: &component.Metrics{Port: "metrics", Certificate: exampleManagerName + "-server", Keep: []string{"example_total"}},
 	}
 }
 
@@ -120,15 +120,15 @@ func exampleDriver() csi.Driver {
 	return csi.Driver{
 		Name: exampleDriverName,
 		Controller: csi.Controller{
-			Name: "barn-csi", Selector: map[string]string{"app": "barn-csi"}, ContainerPrefix: "barn-", User: 65532,
-			Plugin: component.Container{Name: "barn-driver", Image: "barn", Files: []component.Files{{Source: "barn-config", Path: "/etc/barn"}}},
+			Name: "example-csi", Selector: map[string]string{"app": "example-csi"}, ContainerPrefix: "example-", User: 65532,
+			Plugin: component.Container{Name: "example-driver", Image: "example", Files: []component.Files{{Source: "example-config", Path: "/etc/example"}}},
 			Sidecars: csi.Sidecars{
 				Provisioner: &csi.Sidecar{ShootAccess: "csi-provisioner"}, Snapshotter: &csi.Sidecar{ShootAccess: "csi-snapshotter"},
 			},
 		},
 		Node: csi.Node{
-			Name: "barn-node", Selector: map[string]string{"app": "barn-node"}, ServiceAccount: "barn-node", ContainerPrefix: "barn-",
-			Plugin: component.Container{Name: "barn-driver", Image: "barn"}, HealthPort: 9808, Critical: true,
+			Name: "example-node", Selector: map[string]string{"app": "example-node"}, ServiceAccount: "example-node", ContainerPrefix: "example-",
+			Plugin: component.Container{Name: "example-driver", Image: "example"}, HealthPort: 9808, Critical: true,
 		},
 		RolePrefix: "extensions.gardener.cloud:provider-test:",
 	}
@@ -136,7 +136,7 @@ func exampleDriver() csi.Driver {
 
 func testImages(t *testing.T) images.Vector {
 	t.Helper()
-	images, err := controlplane.ReadImages([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
+	images, err := controlplane.ReadImages([]byte("images: [{name: example, repository: registry.example.org/example, tag: v1}]"))
 	require.NoError(t, err)
 	return images
 }

@@ -38,18 +38,18 @@ func TestImagesFor(t *testing.T) {
 }
 
 func TestReadImages_DriverImages(t *testing.T) {
-	images, err := controlplane.ReadImages([]byte("images: [{name: loom, repository: example.org/loom, tag: v7, targetVersion: 1.36.x}]"))
+	images, err := controlplane.ReadImages([]byte("images: [{name: example, repository: example.org/example, tag: v7, targetVersion: 1.36.x}]"))
 	require.NoError(t, err)
-	image, err := controlplane.ImagesFor(images, "1.36.2")("loom")
+	image, err := controlplane.ImagesFor(images, "1.36.2")("example")
 	require.NoError(t, err)
-	assert.Equal(t, "example.org/loom:v7", image)
+	assert.Equal(t, "example.org/example:v7", image)
 
-	_, err = controlplane.ImagesFor(images, "1.35.0")("loom")
-	assert.ErrorContains(t, err, `finding image "loom" for Kubernetes 1.35.0: `)
+	_, err = controlplane.ImagesFor(images, "1.35.0")("example")
+	assert.ErrorContains(t, err, `finding image "example" for Kubernetes 1.35.0: `)
 	_, err = controlplane.ImagesFor(images, "1.36.2")("csi-attacher")
 	assert.NoError(t, err, "the contract's own are still there")
 
-	_, err = controlplane.ReadImages([]byte("images: [{name: loom}]"))
+	_, err = controlplane.ReadImages([]byte("images: [{name: example}]"))
 	assert.ErrorContains(t, err, "reading image vector: ")
 }
 

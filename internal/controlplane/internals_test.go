@@ -66,11 +66,11 @@ func TestStatusOf(t *testing.T) {
 }
 
 func TestNodeConditions(t *testing.T) {
-	stale := NodeCondition{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp", "BarnIsDown"}}
-	assert.Equal(t, []string{"NetworkUnavailable/BarnIsUp", "NetworkUnavailable/BarnIsDown"}, stale.names())
-	assert.True(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Reason: "BarnIsDown"}))
+	stale := NodeCondition{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"ExampleIsUp", "ExampleIsDown"}}
+	assert.Equal(t, []string{"NetworkUnavailable/ExampleIsUp", "NetworkUnavailable/ExampleIsDown"}, stale.names())
+	assert.True(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Reason: "ExampleIsDown"}))
 	assert.False(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeNetworkUnavailable, Reason: "RouteCreated"}))
-	assert.False(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeReady, Reason: "BarnIsDown"}))
+	assert.False(t, stale.matches(corev1.NodeCondition{Type: corev1.NodeReady, Reason: "ExampleIsDown"}))
 }
 
 func TestAdd_MissingDriver(t *testing.T) {

@@ -45,7 +45,7 @@ func TestReconcile_WriteOrder(t *testing.T) {
 		inOrder("POST /secrets/managedresource-"+name+"-{sum}", "POST /managedresources/"+name)
 	}
 	for _, name := range []string{
-		"barn-config-{sum}", "shoot-access-" + exampleManagerName, "ca-provider-test-controlplane-{sum}", exampleManagerName + "-server-{sum}",
+		"example-config-{sum}", "shoot-access-" + exampleManagerName, "ca-provider-test-controlplane-{sum}", exampleManagerName + "-server-{sum}",
 	} {
 		inOrder("POST /secrets/"+name, "POST /managedresources/"+controlplanetest.Seed)
 	}
@@ -97,7 +97,7 @@ func TestReconcile_Deterministic(t *testing.T) {
 func TestReconcile_CredentialsChanged(t *testing.T) {
 	h := newHarness(t, &driver{}).Start()
 	h.Create()
-	config := mounted(t, h, "Deployment", exampleManagerName, "barn-config")
+	config := mounted(t, h, "Deployment", exampleManagerName, "example-config")
 	h.Manager.Seed().ClearHistory()
 	h.Manager.Shoot().ClearHistory()
 	h.Writes()
@@ -111,15 +111,15 @@ func TestReconcile_CredentialsChanged(t *testing.T) {
 
 	assert.Equal(t, []string{
 		"PATCH /controlplanes/one",
-		"POST /secrets/barn-config-{sum}",
+		"POST /secrets/example-config-{sum}",
 		"POST /secrets/managedresource-extension-controlplane-seed-{sum}",
 		"PATCH /managedresources/extension-controlplane-seed",
 		"DELETE /secrets/managedresource-extension-controlplane-seed-{sum}",
 		"PATCH /controlplanes/one/status",
 	}, contracttest.WithoutProgress(h.Writes()))
-	assert.ElementsMatch(t, []string{"changed Deployment " + exampleManagerName, "changed Deployment barn-csi"}, h.Manager.Seed().History())
+	assert.ElementsMatch(t, []string{"changed Deployment " + exampleManagerName, "changed Deployment example-csi"}, h.Manager.Seed().History())
 	assert.Empty(t, h.Manager.Shoot().History())
-	assert.NotEqual(t, config, mounted(t, h, "Deployment", exampleManagerName, "barn-config"), "the Deployment uses what it used before")
+	assert.NotEqual(t, config, mounted(t, h, "Deployment", exampleManagerName, "example-config"), "the Deployment uses what it used before")
 	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: config}, &corev1.Secret{}),
 		"pods that are there yet may start again")
 	h.Ready()

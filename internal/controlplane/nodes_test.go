@@ -53,7 +53,7 @@ func TestCleanNodes(t *testing.T) {
 		return reasons
 	}
 	for n := range 3 {
-		addNode(fmt.Sprintf("stale-%d", n), "BarnIsUp")
+		addNode(fmt.Sprintf("stale-%d", n), "ExampleIsUp")
 	}
 	addNode("routed", "RouteCreated")
 	stale := func(names ...string) func(*controlplane.Plan, *controlplane.Shoot) {
@@ -68,34 +68,34 @@ func TestCleanNodes(t *testing.T) {
 		}
 	}).Start()
 	h.Create()
-	assert.Contains(t, reasons("stale-0"), "BarnIsUp")
+	assert.Contains(t, reasons("stale-0"), "ExampleIsUp")
 
-	d.change = stale("BarnIsUp", "BarnIsDown")
+	d.change = stale("ExampleIsUp", "ExampleIsDown")
 	object := h.Reconcile()
 	for n := range 3 {
 		assert.Equal(t, []string{"KubeletReady"}, reasons(fmt.Sprintf("stale-%d", n)))
 	}
 	assert.Equal(t, []string{"KubeletReady", "RouteCreated"}, reasons("routed"))
 	assert.Contains(t, string(object.Status.ProviderStatus.Raw),
-		`"cleanedNodeConditions":["NetworkUnavailable/BarnIsUp","NetworkUnavailable/BarnIsDown"]`)
+		`"cleanedNodeConditions":["NetworkUnavailable/ExampleIsUp","NetworkUnavailable/ExampleIsDown"]`)
 
-	addNode("late", "BarnIsUp")
+	addNode("late", "ExampleIsUp")
 	h.Reconcile()
-	assert.Contains(t, reasons("late"), "BarnIsUp", "it is done once, not whenever somebody has a reason")
+	assert.Contains(t, reasons("late"), "ExampleIsUp", "it is done once, not whenever somebody has a reason")
 	d.change = nil
 	assert.NotContains(t, string(h.Reconcile().Status.ProviderStatus.Raw), "cleanedNodeConditions")
-	d.change = stale("BarnIsUp", "BarnIsDown")
+	d.change = stale("ExampleIsUp", "ExampleIsDown")
 	h.Reconcile()
-	assert.NotContains(t, reasons("late"), "BarnIsUp", "the plan has named it anew")
+	assert.NotContains(t, reasons("late"), "ExampleIsUp", "the plan has named it anew")
 }
 
 func TestCleanNodes_NewShoot(t *testing.T) {
 	d := &driver{change: func(plan *controlplane.Plan, _ *controlplane.Shoot) {
-		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp"}}}
+		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"ExampleIsUp"}}}
 	}}
 	h := newHarness(t, d).Start()
 	object := h.Create()
-	assert.Contains(t, string(object.Status.ProviderStatus.Raw), `"cleanedNodeConditions":["NetworkUnavailable/BarnIsUp"]`,
+	assert.Contains(t, string(object.Status.ProviderStatus.Raw), `"cleanedNodeConditions":["NetworkUnavailable/ExampleIsUp"]`,
 		"which is done without access to the shoot")
 	h.Reconcile()
 }
@@ -111,7 +111,7 @@ func TestCleanNodes_ExecKubeconfig(t *testing.T) {
 	}).Start()
 	h.Create()
 	d.change = func(plan *controlplane.Plan, _ *controlplane.Shoot) {
-		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"BarnIsUp"}}}
+		plan.StaleNodeConditions = []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"ExampleIsUp"}}}
 	}
 	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
 	object := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {

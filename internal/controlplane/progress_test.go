@@ -20,7 +20,7 @@ import (
 
 func TestReconcile_Errors(t *testing.T) {
 	invalid := func(*controlplane.Shoot) field.ErrorList {
-		return field.ErrorList{field.Invalid(field.NewPath("barn", "color"), "blue", "must be red")}
+		return field.ErrorList{field.Invalid(field.NewPath("example", "color"), "blue", "must be red")}
 	}
 	for sentence, tc := range map[string]struct {
 		driver  driver
@@ -29,7 +29,7 @@ func TestReconcile_Errors(t *testing.T) {
 	}{
 		"an invalid configuration names the field and the remedy": {
 			driver:  driver{validate: invalid},
-			message: `the configuration cannot be fulfilled: barn.color: Invalid value: "blue": must be red`,
+			message: `the configuration cannot be fulfilled: example.color: Invalid value: "blue": must be red`,
 		},
 		"missing credentials are named": {
 			prepare: func(t *testing.T, h *controlplanetest.Harness) {
@@ -60,7 +60,7 @@ func TestReconcile_Progress(t *testing.T) {
 	h.Manager.Reject("ClusterRole", exampleManagerName, `clusterroles "`+exampleManagerName+`" is forbidden`)
 	h.Deploy(v1beta1constants.GardenerOperationReconcile)
 	const forbidden = `deploying components in the shoot (gardener-resource-manager has not applied extension-controlplane-shoot yet ` +
-		`(Could not apply all new resources: error during apply of object "ClusterRole barn-manager": clusterroles "barn-manager" is forbidden))`
+		`(Could not apply all new resources: error during apply of object "ClusterRole example-manager": clusterroles "example-manager" is forbidden))`
 	object := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
 		// Other tasks may be at work for a moment more, and are told of beside this one.
 		return errorUnless(o.Status.LastOperation != nil && o.Status.LastOperation.Description == forbidden, fmt.Sprintf("%+v", o.Status.LastOperation))
@@ -78,7 +78,7 @@ func TestReconcile_Progress(t *testing.T) {
 			`(StorageClass "default" is used by PersistentVolume "pv"))`
 		return errorUnless(o.Status.LastOperation.Description == want, o.Status.LastOperation.Description)
 	})
-	assert.NotNil(t, h.Manager.Seed().Get("Deployment", "barn-csi"), "who could give the volume back is still there")
+	assert.NotNil(t, h.Manager.Seed().Get("Deployment", "example-csi"), "who could give the volume back is still there")
 	h.Manager.BlockDeletion("StorageClass", "default", "")
 	require.NoError(t, h.Manager.ReconcileAll(t.Context()))
 	h.Gone()

@@ -78,7 +78,7 @@ func upstreamObjects(t *testing.T, namespace string) []client.Object {
 	for name, content := range map[string][]any{
 		controlplanetest.Seed:                  {in(namespace, named("apps/v1", "Deployment", exampleManagerName))},
 		controlplanetest.UpstreamConfiguration: {in(namespace, named("v1", "Secret", "cloud-provider-config"))},
-		controlplanetest.ShootObjects:          {role(exampleManagerName, "pods"), newUpstreamBinding(), in(metav1.NamespaceSystem, named("apps/v1", "DaemonSet", "barn-node"))},
+		controlplanetest.ShootObjects:          {role(exampleManagerName, "pods"), newUpstreamBinding(), in(metav1.NamespaceSystem, named("apps/v1", "DaemonSet", "example-node"))},
 		controlplanetest.ShootCRDs:             {named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "volumesnapshots.snapshot.storage.k8s.io")},
 		controlplanetest.StorageClasses:        {named("storage.k8s.io/v1", "StorageClass", "default")},
 		controlplanetest.UpstreamWebhooks:      {named("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", upstreamWebhook)},
@@ -170,7 +170,7 @@ func TestReconcile_FromUpstream(t *testing.T) {
 
 	history := h.Manager.Shoot().History()
 	subjectsRemoved, gone := "changed ClusterRoleBinding "+upstreamBinding, "deleted ClusterRoleBinding "+upstreamBinding
-	assert.Subset(t, history, []string{subjectsRemoved, gone, "changed ClusterRole " + exampleManagerName, "changed DaemonSet barn-node"})
+	assert.Subset(t, history, []string{subjectsRemoved, gone, "changed ClusterRole " + exampleManagerName, "changed DaemonSet example-node"})
 	assert.Less(t, slices.Index(history, subjectsRemoved), slices.Index(history, gone))
 	for _, sentence := range append(history, h.Manager.Seed().History()...) {
 		assert.NotContains(t, []string{"created ClusterRole " + exampleManagerName, "created StorageClass default", "created Deployment " + exampleManagerName}, sentence)
@@ -247,7 +247,7 @@ func TestMigrate_FromUpstream(t *testing.T) {
 		return errorUnless(len(o.Finalizers) == 0, "it has not been let go of")
 	})
 	assert.Nil(t, h.Manager.Shoot().Get("MutatingWebhookConfiguration", upstreamWebhook), "its server is gone")
-	assert.NotNil(t, h.Manager.Shoot().Get("DaemonSet", "barn-node"))
+	assert.NotNil(t, h.Manager.Shoot().Get("DaemonSet", "example-node"))
 	assert.NotNil(t, h.Manager.Shoot().Get("ClusterRoleBinding", upstreamBinding))
 
 	other := h.OtherSeed().Start()
@@ -265,7 +265,7 @@ func TestDelete_FromUpstream(t *testing.T) {
 	})
 	require.NoError(t, h.Destroy(t.Context()))
 	require.NoError(t, h.WaitGone(t.Context()))
-	assert.Equal(t, []string{"left behind: Secret shoot-access-barn-manager", "left behind: Secret shoot-access-csi-provisioner"}, h.Leftovers(),
+	assert.Equal(t, []string{"left behind: Secret shoot-access-csi-provisioner", "left behind: Secret shoot-access-example-manager"}, h.Leftovers(),
 		"the names of upstream's access are not known without a plan; they go with the namespace")
 	assert.Equal(t, []contracttest.Key{{Kind: "ClusterRoleBinding", Name: upstreamBinding}}, h.Manager.Shoot().Keys(), "upstream wanted it so")
 }

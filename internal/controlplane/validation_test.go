@@ -22,7 +22,7 @@ func TestReconcile_InvalidNewShoot(t *testing.T) {
 			return nil
 		}
 		refused.Add(1)
-		return field.ErrorList{field.Required(field.NewPath("barn"), "give one")}
+		return field.ErrorList{field.Required(field.NewPath("example"), "give one")}
 	}}).Start()
 	h.Deploy(v1beta1constants.GardenerOperationReconcile)
 	eventually(t, func() bool { return refused.Load() >= 3 })
@@ -50,7 +50,7 @@ func TestReconcile_ShootBeingDeletedWithInvalidConfiguration(t *testing.T) {
 	var refuses atomic.Bool
 	h := newHarness(t, &driver{validate: func(*controlplane.Shoot) field.ErrorList {
 		if refuses.Load() {
-			return field.ErrorList{field.Required(field.NewPath("barn"), "give one")}
+			return field.ErrorList{field.Required(field.NewPath("example"), "give one")}
 		}
 		return nil
 	}}).Start()

@@ -25,13 +25,13 @@ func TestIncompatibilities(t *testing.T) {
 		"a plugin with all capabilities": {families: both, noKubeProxy: true, can: all},
 		"Services are not routed and cannot be": {
 			noKubeProxy: true, can: Capabilities{IPv6: true, DualStack: true},
-			want: []string{`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "barn" cannot: ` +
+			want: []string{`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "example-net" cannot: ` +
 				`leave kube-proxy enabled`},
 		},
 		"Services are not routed but could be": {
-			noKubeProxy: true, can: Capabilities{ServiceRouting: "set spec.networking.providerConfig.doors to 4"},
-			want: []string{`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "barn" does only when it is told to: ` +
-				`set spec.networking.providerConfig.doors to 4, or leave kube-proxy enabled`},
+			noKubeProxy: true, can: Capabilities{ServiceRouting: "set spec.networking.providerConfig.encapsulations to 4"},
+			want: []string{`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "example-net" does only when it is told to: ` +
+				`set spec.networking.providerConfig.encapsulations to 4, or leave kube-proxy enabled`},
 		},
 		"the infrastructure does not support IPv6": {
 			families: both, infrastructure: "azure", can: all,
@@ -39,18 +39,18 @@ func TestIncompatibilities(t *testing.T) {
 		},
 		"the plugin does not support IPv6": {
 			families: six, can: Capabilities{DualStack: true},
-			want: []string{`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, does not support IPv6: leave it out`},
+			want: []string{`spec.networking.ipFamilies: Forbidden: network type "example-net", as it is configured, does not support IPv6: leave it out`},
 		},
 		"the plugin serves one family": {
 			families: both, can: Capabilities{IPv6: true},
-			want: []string{`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, serves one family only: choose one`},
+			want: []string{`spec.networking.ipFamilies: Forbidden: network type "example-net", as it is configured, serves one family only: choose one`},
 		},
 		"IPv6 alone is one family": {families: six, can: Capabilities{IPv6: true}},
 		"all problems are reported at once": {
 			families: both, noKubeProxy: true,
 			want: []string{
-				`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "barn" cannot: leave kube-proxy enabled`,
-				`spec.networking.ipFamilies: Forbidden: network type "barn", as it is configured, does not support IPv6: leave it out`,
+				`spec.kubernetes.kubeProxy.enabled: Forbidden: without kube-proxy nobody routes Services, which network type "example-net" cannot: leave kube-proxy enabled`,
+				`spec.networking.ipFamilies: Forbidden: network type "example-net", as it is configured, does not support IPv6: leave it out`,
 			},
 		},
 	} {
@@ -59,7 +59,7 @@ func TestIncompatibilities(t *testing.T) {
 				Network: &extensionsv1alpha1.Network{}, Families: test.families, Infrastructure: networking.InfrastructureOf(test.infrastructure),
 				KubeProxy: KubeProxy{Enabled: !test.noKubeProxy},
 			}
-			shoot.Network.Spec.Type = "barn"
+			shoot.Network.Spec.Type = "example-net"
 			var found []string
 			for _, problem := range incompatibilities(shoot, test.can) {
 				found = append(found, problem.Error())

@@ -49,16 +49,16 @@ func (s *shootCluster) createNode(name string, ready corev1.ConditionStatus, oth
 // createDaemonSet is a DaemonSet that the API server itself has given the second version of its template.
 func (s *shootCluster) createDaemonSet() *appsv1.DaemonSet {
 	s.t.Helper()
-	labels := map[string]string{"app": "barn"}
+	labels := map[string]string{"app": "example-net"}
 	daemonSet := &appsv1.DaemonSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "barn"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "example-net"},
 		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "barn", Image: "barn:v1"}}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "example-net", Image: "example-net:v1"}}},
 		}},
 	}
 	require.NoError(s.t, s.Create(s.t.Context(), daemonSet))
-	daemonSet.Spec.Template.Spec.Containers[0].Image = "barn:v2"
+	daemonSet.Spec.Template.Spec.Containers[0].Image = "example-net:v2"
 	require.NoError(s.t, s.Update(s.t.Context(), daemonSet))
 	require.Equal(s.t, "2", daemonSet.Annotations[annotationGeneration])
 	return daemonSet
@@ -77,9 +77,9 @@ func (s *shootCluster) createPod(node, generation string, ready corev1.Condition
 	s.t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.namespace, GenerateName: "barn-", Labels: map[string]string{"app": "barn", labelGeneration: generation},
+			Namespace: s.namespace, GenerateName: "example-net-", Labels: map[string]string{"app": "example-net", labelGeneration: generation},
 		},
-		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "barn", Image: "barn"}}},
+		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "example-net", Image: "example-net"}}},
 	}
 	require.NoError(s.t, s.Create(s.t.Context(), pod))
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
@@ -106,8 +106,8 @@ func (s *shootCluster) waitingFor(gate Gate) string {
 
 func TestGate_DaemonSet(t *testing.T) {
 	s := newShootCluster(t)
-	gate := Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: s.namespace, Name: "barn"}}}
-	name := s.namespace + "/barn"
+	gate := Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: s.namespace, Name: "example-net"}}}
+	name := s.namespace + "/example-net"
 	assert.Equal(t, "DaemonSet "+name+" is not there", s.waitingFor(gate))
 	daemonSet := s.createDaemonSet()
 	assert.Equal(t, "DaemonSet "+name+" is not observed yet", s.waitingFor(gate))
@@ -150,7 +150,7 @@ func TestGate_ListsInPages(t *testing.T) {
 		s.createPod(fmt.Sprintf("node-%d", n), "2", corev1.ConditionTrue)
 	}
 	pages := &pagedReader{Reader: s}
-	waiting, err := Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: s.namespace, Name: "barn"}}}.inShoot(t.Context(), pages)
+	waiting, err := Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: s.namespace, Name: "example-net"}}}.inShoot(t.Context(), pages)
 	require.NoError(t, err)
 	assert.Empty(t, waiting)
 	assert.Equal(t, 6, pages.lists, "three pages of pods and three of nodes")
@@ -158,14 +158,14 @@ func TestGate_ListsInPages(t *testing.T) {
 
 func TestGate_Deployment(t *testing.T) {
 	s := newShootCluster(t)
-	gate := Gate{Workloads: []Workload{{Kind: "Deployment", Namespace: s.namespace, Name: "keeper"}}}
+	gate := Gate{Workloads: []Workload{{Kind: "Deployment", Namespace: s.namespace, Name: "agent"}}}
 	assert.Contains(t, s.waitingFor(gate), "is not there")
-	labels := map[string]string{"app": "keeper"}
+	labels := map[string]string{"app": "agent"}
 	deployment := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "keeper"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "agent"},
 		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "keeper", Image: "keeper"}}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "agent"}}},
 		}},
 	}
 	require.NoError(t, s.Create(t.Context(), deployment))
@@ -177,11 +177,11 @@ func TestGate_Deployment(t *testing.T) {
 	progressing := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated", Message: "1 of 2 replicas"}
 	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}
 	report(progressing, available)
-	assert.Equal(t, "Deployment "+s.namespace+"/keeper is not rolled out (1 of 2 replicas)", s.waitingFor(gate))
+	assert.Equal(t, "Deployment "+s.namespace+"/agent is not rolled out (1 of 2 replicas)", s.waitingFor(gate))
 	progressing.Reason = "NewReplicaSetAvailable"
 	available.Status = corev1.ConditionFalse
 	report(progressing, available)
-	assert.Contains(t, s.waitingFor(gate), "keeper is not healthy")
+	assert.Contains(t, s.waitingFor(gate), "agent is not healthy")
 	available.Status = corev1.ConditionTrue
 	report(progressing, available)
 	assert.Empty(t, s.waitingFor(gate))
@@ -209,7 +209,7 @@ func TestGate_Routes(t *testing.T) {
 
 func TestGate_UnknownKind(t *testing.T) {
 	s := newShootCluster(t)
-	_, err := Gate{Workloads: []Workload{{Kind: "StatefulSet", Namespace: s.namespace, Name: "barn"}}}.inShoot(t.Context(), s)
+	_, err := Gate{Workloads: []Workload{{Kind: "StatefulSet", Namespace: s.namespace, Name: "example-net"}}}.inShoot(t.Context(), s)
 	assert.EqualError(t, err, `unsupported kind of workload "StatefulSet"`)
 }
 
@@ -230,32 +230,32 @@ func (f staleReader) Get(ctx context.Context, key client.ObjectKey, object clien
 
 func TestGateChecker_StaleManagedResource(t *testing.T) {
 	s := newShootCluster(t)
-	old := contracttest.ManagedResource("extension-networking-barn-config")
+	old := contracttest.ManagedResource("extension-networking-example-net-config")
 	resource := old.DeepCopy()
 	resource.Namespace = s.namespace
 	require.NoError(t, s.Create(t.Context(), resource))
-	waiting, err := gateChecker{reader: staleReader{Reader: s, stale: old}, namespace: s.namespace, networkType: "barn"}.check(t.Context(), Gate{})
+	waiting, err := gateChecker{reader: staleReader{Reader: s, stale: old}, namespace: s.namespace, networkType: "example-net"}.check(t.Context(), Gate{})
 	require.NoError(t, err)
-	assert.Equal(t, "gardener-resource-manager has not applied extension-networking-barn-config yet", waiting)
+	assert.Equal(t, "gardener-resource-manager has not applied extension-networking-example-net-config yet", waiting)
 }
 
 // TestGateChecker_SeedBeforeShoot goes by what gardenlet and gardener-resource-manager leave in the seed.
 func TestGateChecker_SeedBeforeShoot(t *testing.T) {
 	s := newShootCluster(t)
 	object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "one"}}
-	object.Spec.Type = "barn"
+	object.Spec.Type = "example-net"
 	pending := func(gate string) {
 		object.Status.State = &runtime.RawExtension{Raw: fmt.Appendf(nil,
-			`{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"painting","gate":%s}}`, gate)}
+			`{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"rolling out","gate":%s}}`, gate)}
 	}
-	checker := gateChecker{reader: s, namespace: s.namespace, networkType: "barn"}
+	checker := gateChecker{reader: s, namespace: s.namespace, networkType: "example-net"}
 	pending(`{}`)
 	require.True(t, isBetweenStages(object))
 	waiting, err := checker.check(t.Context(), Gate{})
 	require.NoError(t, err)
-	assert.Equal(t, "ManagedResource extension-networking-barn-config is not there", waiting)
+	assert.Equal(t, "ManagedResource extension-networking-example-net-config is not there", waiting)
 
-	resource := contracttest.ManagedResource("extension-networking-barn-config", contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesApplied})
+	resource := contracttest.ManagedResource("extension-networking-example-net-config", contracttest.ManagedResourceState{Kind: resourcesv1alpha1.ResourcesApplied})
 	resource.Namespace, resource.Generation = s.namespace, 0
 	require.NoError(t, s.Create(t.Context(), resource))
 	due, err := isGateOpen(t.Context(), s, object)

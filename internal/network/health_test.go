@@ -25,7 +25,7 @@ type twoResources struct {
 }
 
 func (r twoResources) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	for name, found := range map[string]*resourcesv1alpha1.ManagedResource{"extension-networking-barn-config": r.shoot, "extension-networking-barn-seed": r.seed} {
+	for name, found := range map[string]*resourcesv1alpha1.ManagedResource{"extension-networking-example-net-config": r.shoot, "extension-networking-example-net-seed": r.seed} {
 		if key.Name == name && found != nil {
 			found.DeepCopyInto(object.(*resourcesv1alpha1.ManagedResource))
 			return nil
@@ -35,7 +35,7 @@ func (r twoResources) Get(_ context.Context, key client.ObjectKey, object client
 }
 
 func TestCheckHealth(t *testing.T) {
-	const inStage = `{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"painting doors","gate":{}}}`
+	const inStage = `{"apiVersion":"network.trellis.garden/v1alpha1","kind":"NetworkState","form":{},"stage":{"name":"rolling out","gate":{}}}`
 	healthy := contracttest.ManagedResource("well")
 	unhealthy := contracttest.ManagedResource("sick", contracttest.ManagedResourceState{
 		Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Reason: "DaemonSetUnhealthy", Message: "too few pods",
@@ -58,7 +58,7 @@ func TestCheckHealth(t *testing.T) {
 		},
 		"monitoring is unhealthy": {
 			found: twoResources{shoot: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true},
-			message: map[gardencorev1beta1.ConditionType]string{observability: `ManagedResource "extension-networking-barn-seed" does not exist.`},
+			message: map[gardencorev1beta1.ConditionType]string{observability: `ManagedResource "extension-networking-example-net-seed" does not exist.`},
 		},
 		"the shoot is hibernated": {
 			found: twoResources{shoot: hibernated, seed: healthy}, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
@@ -66,7 +66,7 @@ func TestCheckHealth(t *testing.T) {
 		},
 		"nodes have not reached the stage": {
 			found: twoResources{shoot: healthy, seed: healthy}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{system: true, observability: true},
-			message: map[gardencorev1beta1.ConditionType]string{system: "The network is healthy and being changed: painting doors."},
+			message: map[gardencorev1beta1.ConditionType]string{system: "The network is healthy and being changed: rolling out."},
 		},
 		"nodes have not reached the stage, and pods are down": {
 			found: twoResources{shoot: unhealthy, seed: healthy}, state: inStage, healthy: map[gardencorev1beta1.ConditionType]bool{observability: true},
@@ -75,7 +75,7 @@ func TestCheckHealth(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			object := &extensionsv1alpha1.Network{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--test--one", Name: "one"}}
-			object.Spec.Type = "barn"
+			object.Spec.Type = "example-net"
 			if test.state != "" {
 				object.Status.State = &runtime.RawExtension{Raw: []byte(test.state)}
 			}

@@ -120,7 +120,7 @@ func TestReadAPIServer_Addresses(t *testing.T) {
 		require.NoError(t, server.Client.Create(t.Context(), &extensionsv1alpha1.DNSRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{v1beta1constants.GardenRole: gardenRole, v1beta1constants.LabelRole: role}},
 			Spec: extensionsv1alpha1.DNSRecordSpec{
-				DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "barn"}, Name: name + ".example.org", RecordType: extensionsv1alpha1.DNSRecordTypeA, Values: values,
+				DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "example-net"}, Name: name + ".example.org", RecordType: extensionsv1alpha1.DNSRecordTypeA, Values: values,
 			},
 		}))
 	}

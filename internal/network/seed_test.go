@@ -46,7 +46,7 @@ func (f exampleNet) Capabilities(*network.Shoot) network.Capabilities {
 func (exampleNet) Validate(*network.Shoot) field.ErrorList { return nil }
 
 func (f exampleNet) Render(shoot *network.Shoot) (*network.Rendering, error) {
-	rendering := &network.Rendering{Shoot: []client.Object{exampleConfigMap("kube-system", "fence")}, Form: "wooden"}
+	rendering := &network.Rendering{Shoot: []client.Object{exampleConfigMap("kube-system", "example-net")}, Form: "vxlan"}
 	for _, name := range f.retired {
 		rendering.Retired = append(rendering.Retired, exampleConfigMap(shoot.Network.Namespace, name))
 	}

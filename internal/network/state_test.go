@@ -34,8 +34,8 @@ func TestStateOf_FromUpstream(t *testing.T) {
 }
 
 func TestState_RoundTrip(t *testing.T) {
-	stage := &Stage{Name: "painting doors", Gate: Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: "kube-system", Name: "barn"}}, Routes: true}}
-	written, err := newState(&Rendering{Form: map[string]any{"doors": 4}}, stage)
+	stage := &Stage{Name: "rolling out", Gate: Gate{Workloads: []Workload{{Kind: "DaemonSet", Namespace: "kube-system", Name: "example-net"}}, Routes: true}}
+	written, err := newState(&Rendering{Form: map[string]any{"mtu": 4}}, stage)
 	require.NoError(t, err)
 	raw, err := json.Marshal(written)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestState_Same(t *testing.T) {
 	assert.True(t, of(`{"a":1,"b":{"c":2,"d":3}}`).same(of(`{ "b": {"d":3,"c":2}, "a":1 }`)), "the order of fields says nothing")
 	assert.False(t, of(`{"a":1}`).same(of(`{"a":2}`)))
 	assert.False(t, of(`["a","b"]`).same(of(`["b","a"]`)), "that of lists does")
-	assert.False(t, of(`{"a":1}`).same(state{Form: json.RawMessage(`{"a":1}`), Stage: &pendingStage{Name: "painting doors"}}))
+	assert.False(t, of(`{"a":1}`).same(state{Form: json.RawMessage(`{"a":1}`), Stage: &pendingStage{Name: "rolling out"}}))
 	assert.False(t, of(`{`).same(of(`{`)), "nobody can tell")
 	assert.False(t, of(`{}`).same(of(`{`)))
 }

@@ -25,7 +25,7 @@ import (
 func TestUpstreamChecker_UsesUpstream(t *testing.T) {
 	p := newPlan()
 	without := p.machines()
-	p.securityGroups = append(p.securityGroups, "wool")
+	p.securityGroups = append(p.securityGroups, "group-b")
 	with := p.machines()
 	with.UpstreamMachines = &UpstreamMachines{Machines: *without}
 	shoot, _ := p.inputs()

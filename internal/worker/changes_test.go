@@ -30,11 +30,11 @@ type change struct {
 func changesOfAnyPool() map[string]change {
 	return map[string]change{
 		"the node agent's secret has another name": {rolls: true, mutate: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
-		"a security group comes":                   {rolls: true, mutate: func(p *plan) { p.securityGroups = append(p.securityGroups, "wool") }},
+		"a security group comes":                   {rolls: true, mutate: func(p *plan) { p.securityGroups = append(p.securityGroups, "group-b") }},
 
 		"the limits grow":                    {mutate: func(p *plan) { p.pool.Minimum, p.pool.Maximum = 4, 9 }},
 		"more machines may surge or be away": {mutate: func(p *plan) { p.pool.MaxSurge, p.pool.MaxUnavailable = intstr.FromInt32(3), intstr.FromString("10%") }},
-		"a label of nodes changes":           {mutate: func(p *plan) { p.pool.Labels["team"] = "dyers" }},
+		"a label of nodes changes":           {mutate: func(p *plan) { p.pool.Labels["team"] = "team-b" }},
 		"an annotation of nodes goes":        {mutate: func(p *plan) { p.pool.Annotations = nil }},
 		"a taint comes": {mutate: func(p *plan) {
 			p.pool.Taints = append(p.pool.Taints, corev1.Taint{Key: "new", Effect: corev1.TaintEffectNoExecute})
@@ -50,15 +50,15 @@ func changesOfAnyPool() map[string]change {
 		"the autoscaler is told nothing": {mutate: func(p *plan) { p.pool.ClusterAutoscaler = nil }},
 		"the priority changes":           {mutate: func(p *plan) { p.pool.Priority = new(int32(7)) }},
 		"virtual capacity changes": {mutate: func(p *plan) {
-			p.pool.NodeTemplate.VirtualCapacity["loom.example.com/shuttles"] = resource.MustParse("6")
+			p.pool.NodeTemplate.VirtualCapacity["example.com/devices"] = resource.MustParse("6")
 		}},
 		"the pool's capacity changes":          {mutate: func(p *plan) { p.pool.NodeTemplate.Capacity[corev1.ResourceMemory] = resource.MustParse("64Gi") }},
 		"the driver's capacity changes":        {mutate: func(p *plan) { p.capacity = corev1.ResourceList{"gpu": resource.MustParse("2")} }},
 		"the machine type leaves the profile":  {mutate: func(p *plan) { p.pool.NodeTemplate = nil }},
 		"nobody knows the capacity any more":   {mutate: func(p *plan) { p.pool.NodeTemplate, p.capacity = nil, nil }},
-		"a thread that does not roll changes":  {mutate: func(p *plan) { p.settings["weft"] = "green" }},
+		"a setting that does not roll changes": {mutate: func(p *plan) { p.settings["other"] = "green" }},
 		"the credentials are in another place": {mutate: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
-		"the user data changes":                {mutate: func(p *plan) { p.userData = "#!/bin/bash\nweave faster\n" }},
+		"the user data changes":                {mutate: func(p *plan) { p.userData = "#!/bin/bash\nstart faster\n" }},
 		// gardenlet writes another node agent's secret for these.
 		"the machine type changes": {mutate: func(p *plan) { p.pool.MachineType = "narrow" }},
 		"the root volume grows":    {mutate: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
@@ -85,8 +85,8 @@ func changesThatDiffer() map[string]func(*plan) {
 	}
 }
 
-// changesOf are what may happen to a pool with a strategy. What belongs to a driver's hash is the driver's decision: Loom's group and
-// threads replace machines, but need nothing of one that is updated in place.
+// changesOf are what may happen to a pool with a strategy. What belongs to a driver's hash is the driver's decision: the example's group and
+// settings replace machines, but need nothing of one that is updated in place.
 func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]change {
 	changes := changesOfAnyPool()
 	for sentence, mutate := range changesThatDiffer() {
@@ -94,7 +94,7 @@ func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]cha
 	}
 	changes["Kubernetes' patch version changes"] = change{mutate: func(p *plan) { p.pool.KubernetesVersion = new("1.33.5") }}
 	changes["the group is another one"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.group = "group-2" }}
-	changes["a thread that rolls changes"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.settings["warp"] = "white" }}
+	changes["a setting that rolls changes"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.settings["rolling"] = "white" }}
 	return changes
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// plan is all that objects are planned from: one pool of the cloud Loom, whose machines are looms.
+// plan is all that objects are planned from: one pool of the example cloud.
 type plan struct {
 	worker   extensionsv1alpha1.Worker
 	shoot    gardencorev1beta1.Shoot
@@ -49,9 +49,9 @@ func newPlan() *plan {
 			MachineImage: extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: "1877.3.0"},
 			Minimum:      3, Maximum: 7, MaxSurge: intstr.FromString("25%"), MaxUnavailable: intstr.FromInt32(1),
 			Zones:               []string{"north-1", "north-2"},
-			Labels:              map[string]string{"worker.gardener.cloud/pool": "cpu", "team": "weavers"},
+			Labels:              map[string]string{"worker.gardener.cloud/pool": "cpu", "team": "team-a"},
 			Annotations:         map[string]string{"note": "handle with care"},
-			Taints:              []corev1.Taint{{Key: "loud", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
+			Taints:              []corev1.Taint{{Key: "dedicated", Value: "true", Effect: corev1.TaintEffectNoSchedule}},
 			NodeAgentSecretName: new("gardener-node-agent-cpu-77ac3"),
 			KubernetesVersion:   new("1.33.4"),
 			Volume:              &extensionsv1alpha1.Volume{Type: new("fast"), Size: "50Gi"},
@@ -60,7 +60,7 @@ func newPlan() *plan {
 				Capacity: corev1.ResourceList{
 					corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), "gpu": resource.MustParse("0"),
 				},
-				VirtualCapacity: corev1.ResourceList{"loom.example.com/shuttles": resource.MustParse("4")},
+				VirtualCapacity: corev1.ResourceList{"example.com/devices": resource.MustParse("4")},
 			},
 			MachineControllerManagerSettings: &gardencorev1beta1.MachineControllerManagerSettings{
 				MachineDrainTimeout: hour, MachineHealthTimeout: hour, MachineCreationTimeout: day, MaxEvictRetries: new(int32(30)),
@@ -71,13 +71,13 @@ func newPlan() *plan {
 				ScaleDownUtilizationThreshold: new("0.5"), ScaleDownUnneededTime: hour,
 			},
 		},
-		userData: "#!/bin/bash\nweave\n",
-		group:    "group-1", securityGroups: []string{"silk"}, settings: map[string]string{"warp": "blue", "weft": "red"}, rollingSettings: []string{"warp"},
+		userData: "#!/bin/bash\nstart\n",
+		group:    "group-1", securityGroups: []string{"group-a"}, settings: map[string]string{"rolling": "blue", "other": "red"}, rollingSettings: []string{"rolling"},
 		capacity: corev1.ResourceList{"gpu": resource.MustParse("1")},
 	}
 }
 
-// machines is what Loom's driver says of the pool.
+// machines is what the example's driver says of the pool.
 func (p *plan) machines() *Machines {
 	machines := &Machines{HashData: []string{p.group}}
 	for _, name := range slices.Sorted(slices.Values(p.rollingSettings)) {
@@ -91,13 +91,13 @@ func (p *plan) machines() *Machines {
 			settings[name] = color
 		}
 		machines.Classes = append(machines.Classes, Class{
-			Provider: "Loom",
+			Provider: "Example",
 			ProviderSpec: &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "loom.example.com/v1", "kind": "LoomConfig",
-				"width": p.pool.MachineType, "group": p.group, "threads": settings,
+				"apiVersion": "example.com/v1", "kind": "ExampleConfig",
+				"width": p.pool.MachineType, "group": p.group, "settings": settings,
 			}},
 			NodeTemplate: machinev1alpha1.NodeTemplate{Capacity: p.capacity},
-			NodeLabels:   map[string]string{"loom.example.com/zone": zone},
+			NodeLabels:   map[string]string{"example.com/zone": zone},
 		})
 	}
 	return machines

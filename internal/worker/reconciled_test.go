@@ -88,7 +88,7 @@ func TestReconciledDeployments_Golden(t *testing.T) {
 		machines := p.machines()
 		row := reconciled{
 			Sentence: sentence, Worker: *p.worker.DeepCopy(), TechnicalID: p.shoot.Status.TechnicalID, Hibernated: tc.hibernated,
-			HashData: machines.HashData, HashDataInPlace: machines.HashDataInPlace, ZoneLabel: "loom.example.com/zone",
+			HashData: machines.HashData, HashDataInPlace: machines.HashDataInPlace, ZoneLabel: "example.com/zone",
 		}
 		row.Worker.Spec.Pools = []extensionsv1alpha1.WorkerPool{p.pool}
 		deployments := p.deployments(t)

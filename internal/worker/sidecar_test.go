@@ -44,11 +44,11 @@ func TestAddSidecar_TargetCluster(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := newManagerDeployment(test.target, test.mounts...)
 			before := deployment.DeepCopy()
-			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.Quantity{}))
+			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.Quantity{}))
 			containers := deployment.Spec.Template.Spec.Containers
 			require.Len(t, containers, 2)
-			assert.Equal(t, "machine-controller-manager-provider-loom", containers[1].Name)
-			assert.Equal(t, "example.org/loom:v1", containers[1].Image)
+			assert.Equal(t, "machine-controller-manager-provider-example", containers[1].Name)
+			assert.Equal(t, "example.org/example:v1", containers[1].Image)
 			assert.Contains(t, containers[1].Args, "--target-kubeconfig="+test.target)
 			assert.Contains(t, containers[1].Args, "--namespace=shoot--dev--one")
 			assert.Equal(t, test.want, containers[1].VolumeMounts)
@@ -63,23 +63,23 @@ func TestAddSidecar_Update(t *testing.T) {
 	deployment := newManagerDeployment("/kubeconfig")
 	other := corev1.Container{Name: "foreign", Image: "example.org/foreign"}
 	old := corev1.Container{
-		Name: "machine-controller-manager-provider-loom", Image: "example.org/loom:v0", Args: []string{"--old"},
+		Name: "machine-controller-manager-provider-example", Image: "example.org/example:v0", Args: []string{"--old"},
 		Env:                    []corev1.EnvVar{{Name: "OLD"}},
 		TerminationMessagePath: "/dev/termination-log", TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 	}
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers = append([]corev1.Container{old, other}, pod.Containers...)
-	require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.Quantity{}))
+	require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.Quantity{}))
 	require.Len(t, pod.Containers, 3)
 	updated := pod.Containers[0]
-	assert.Equal(t, "example.org/loom:v1", updated.Image)
+	assert.Equal(t, "example.org/example:v1", updated.Image)
 	assert.NotContains(t, updated.Args, "--old")
 	assert.Empty(t, updated.Env)
 	assert.Equal(t, "/dev/termination-log", updated.TerminationMessagePath)
 	assert.Equal(t, other, pod.Containers[1])
 
 	again := deployment.DeepCopy()
-	require.NoError(t, addSidecar(again, "loom", "example.org/loom:v1", resource.Quantity{}))
+	require.NoError(t, addSidecar(again, "example", "example.org/example:v1", resource.Quantity{}))
 	assert.Equal(t, deployment, again, "a second pass changes nothing")
 }
 
@@ -99,8 +99,8 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := newManagerDeployment("x")
 			// An earlier limit goes.
-			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", resource.MustParse("2Gi")))
-			require.NoError(t, addSidecar(deployment, "loom", "example.org/loom:v1", test.limit))
+			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.MustParse("2Gi")))
+			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", test.limit))
 			sidecar := deployment.Spec.Template.Spec.Containers[1]
 			assert.Equal(t, test.limits, sidecar.Resources.Limits)
 			assert.Equal(t, test.env, sidecar.Env)
@@ -112,17 +112,17 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 func TestAddSidecar_InvalidDeployment(t *testing.T) {
 	deployment := newManagerDeployment("x")
 	deployment.Spec.Template.Spec.Containers[0].Command = []string{"./machine-controller-manager"}
-	require.EqualError(t, addSidecar(deployment, "loom", "x", resource.Quantity{}), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
+	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
 	deployment.Spec.Template.Spec.Containers = nil
-	require.EqualError(t, addSidecar(deployment, "loom", "x", resource.Quantity{}), `there is no container "machine-controller-manager" to put the machine controller beside`)
+	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), `there is no container "machine-controller-manager" to put the machine controller beside`)
 }
 
-func exampleImage(string) (string, error) { return "example.org/loom:v1", nil }
+func exampleImage(string) (string, error) { return "example.org/example:v1", nil }
 
 // callWebhook asks the webhook of some name about an object that is created.
 func callWebhook(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
 	t.Helper()
-	webhooks, err := Webhooks([]string{"loom"}, exampleImage, resource.Quantity{})
+	webhooks, err := Webhooks([]string{"example"}, exampleImage, resource.Quantity{})
 	require.NoError(t, err)
 	raw, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func callWebhook(t *testing.T, name string, kind metav1.GroupVersionKind, object
 func TestWebhooks_Mutate(t *testing.T) {
 	deploymentKind := metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	vpaKind := metav1.GroupVersionKind{Group: "autoscaling.k8s.io", Version: "v1", Kind: "VerticalPodAutoscaler"}
-	const policy = `{"containerName":"machine-controller-manager-provider-loom","controlledValues":"RequestsOnly"}`
+	const policy = `{"containerName":"machine-controller-manager-provider-example","controlledValues":"RequestsOnly"}`
 	vpa := func(name string, policies ...vpaautoscalingv1.ContainerResourcePolicy) *vpaautoscalingv1.VerticalPodAutoscaler {
 		object := &vpaautoscalingv1.VerticalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if policies != nil {
@@ -151,21 +151,21 @@ func TestWebhooks_Mutate(t *testing.T) {
 	const nameVPA = "machine-controller-manager-vpa"
 	others := vpaautoscalingv1.ContainerResourcePolicy{ContainerName: "*", Mode: new(vpaautoscalingv1.ContainerScalingModeOff)}
 	ours := vpaautoscalingv1.ContainerResourcePolicy{
-		ContainerName: "machine-controller-manager-provider-loom", Mode: new(vpaautoscalingv1.ContainerScalingModeOff),
+		ContainerName: "machine-controller-manager-provider-example", Mode: new(vpaautoscalingv1.ContainerScalingModeOff),
 	}
 	elsewhere := newManagerDeployment("x")
 	elsewhere.Name = "another"
 
-	response := callWebhook(t, "machinecontrollermanager.loom", deploymentKind, newManagerDeployment("x"))
+	response := callWebhook(t, "machinecontrollermanager.example", deploymentKind, newManagerDeployment("x"))
 	require.True(t, response.Allowed, "%+v", response.Result)
 	var operations []struct{ Op, Path string }
 	require.NoError(t, json.Unmarshal(response.Patch, &operations))
 	assert.Equal(t, []struct{ Op, Path string }{{"add", "/spec/template/spec/containers/1"}}, operations)
 
-	assert.Empty(t, callWebhook(t, "machinecontrollermanager.loom", deploymentKind, elsewhere).Patch)
+	assert.Empty(t, callWebhook(t, "machinecontrollermanager.example", deploymentKind, elsewhere).Patch)
 	broken := newManagerDeployment("x")
 	broken.Spec.Template.Spec.Containers = nil
-	refused := callWebhook(t, "machinecontrollermanager.loom", deploymentKind, broken)
+	refused := callWebhook(t, "machinecontrollermanager.example", deploymentKind, broken)
 	assert.False(t, refused.Allowed)
 	assert.True(t, strings.HasPrefix(refused.Result.Message, "completing Deployment shoot--dev--one/machine-controller-manager: there is no"))
 
@@ -183,7 +183,7 @@ func TestWebhooks_Mutate(t *testing.T) {
 		"one of another name": {vpa("another", others), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got := callWebhook(t, "machinecontrollermanagervpa.loom", vpaKind, test.vpa)
+			got := callWebhook(t, "machinecontrollermanagervpa.example", vpaKind, test.vpa)
 			require.True(t, got.Allowed)
 			if test.want == "" {
 				assert.Empty(t, got.Patch)
@@ -195,7 +195,7 @@ func TestWebhooks_Mutate(t *testing.T) {
 }
 
 func TestWebhooks_PerType(t *testing.T) {
-	webhooks, err := Webhooks([]string{"loom", "mill"}, exampleImage, resource.Quantity{})
+	webhooks, err := Webhooks([]string{"example", "other"}, exampleImage, resource.Quantity{})
 	require.NoError(t, err)
 	var names []string
 	for _, webhook := range webhooks {
@@ -204,8 +204,8 @@ func TestWebhooks_PerType(t *testing.T) {
 		assert.Contains(t, webhook.Name, "."+webhook.NamespaceSelector.MatchLabels["shoot.gardener.cloud/provider"])
 		assert.Len(t, webhook.Rules, 1)
 	}
-	assert.Equal(t, WebhookNames([]string{"loom", "mill"}), names)
+	assert.Equal(t, WebhookNames([]string{"example", "other"}), names)
 
-	_, err = Webhooks([]string{"loom"}, func(name string) (string, error) { return "", errors.New("no image " + name) }, resource.Quantity{})
-	assert.EqualError(t, err, `finding the machine controller for type "loom": no image machine-controller-manager-provider-loom`)
+	_, err = Webhooks([]string{"example"}, func(name string) (string, error) { return "", errors.New("no image " + name) }, resource.Quantity{})
+	assert.EqualError(t, err, `finding the machine controller for type "example": no image machine-controller-manager-provider-example`)
 }

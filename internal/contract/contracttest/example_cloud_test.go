@@ -28,7 +28,7 @@ var shared Shared
 
 func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
-// thing is all there is in the toy cloud.
+// thing is all there is in the example cloud.
 type thing struct{ ID, Name, Mark string }
 
 // exampleCloud is a cloud that can make, list and remove things.
@@ -75,7 +75,7 @@ func (c *exampleCloud) list() []thing {
 	return things
 }
 
-// exampleClient speaks to the toy cloud.
+// exampleClient speaks to the example cloud.
 type exampleClient struct {
 	url  string
 	http *http.Client
@@ -157,16 +157,16 @@ func (a exampleActuator) Delete(ctx context.Context, rec *exampleReconciliation)
 func (exampleActuator) ForceDelete(context.Context, *exampleReconciliation) error { return nil }
 func (exampleActuator) Migrate(context.Context, *exampleReconciliation) error     { return nil }
 
-// exampleEnvironment is a World with a toy actuator.
+// exampleEnvironment is a environment with an example actuator.
 type exampleEnvironment struct {
 	cloud    *exampleCloud
 	actuator exampleActuator
 }
 
 func (w exampleEnvironment) Objects(namespace string) ([]client.Object, *exampleObject, error) {
-	cluster, err := Fixture{ProviderType: "toy", TechnicalID: namespace, UID: "uid"}.Cluster(namespace)
+	cluster, err := Fixture{ProviderType: "example", TechnicalID: namespace, UID: "uid"}.Cluster(namespace)
 	object := &exampleObject{ObjectMeta: metav1.ObjectMeta{Name: "one"}}
-	object.Spec.Type = "toy"
+	object.Spec.Type = "example"
 	return []client.Object{cluster}, object, err
 }
 
@@ -177,12 +177,12 @@ func (w exampleEnvironment) Program(mgr manager.Manager, cloud Transport) error 
 		return err
 	}
 	return contract.Add(mgr, contract.Contract[*exampleObject]{
-		Name:      "toy",
-		Finalizer: "extensions.gardener.cloud/toy",
+		Name:      "example",
+		Finalizer: "extensions.gardener.cloud/example",
 		New:       func() *exampleObject { return &exampleObject{} },
 		Timeout:   time.Minute,
 		Actuator:  actuator,
-	}, contract.Options{Types: []string{"toy"}, Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 50 * time.Millisecond}})
+	}, contract.Options{Types: []string{"example"}, Retry: contract.Retry{Base: 5 * time.Millisecond, Max: 50 * time.Millisecond}})
 }
 
 func (w exampleEnvironment) Inspect(ready bool) []string {

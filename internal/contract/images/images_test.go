@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const exampleImages = "images: [{name: loom, repository: example.org/loom}, {name: mill, repository: example.org/mill, tag: v3}]"
+const exampleImages = "images: [{name: example, repository: example.org/example}, {name: mill, repository: example.org/mill, tag: v3}]"
 
 func TestForTrellisVersion(t *testing.T) {
 	vector, err := Read([]byte(exampleImages))
 	require.NoError(t, err)
 	for sentence, test := range map[string]struct{ name, version, want string }{
-		"a release":          {"loom", "v0.1.0", "example.org/loom:v0.1.0"},
-		"a build in between": {"loom", "v0.1.0-3-g1f2e3d4-dirty", "example.org/loom:v0.1.0-3-g1f2e3d4-dirty"},
-		"what no tag may be": {"loom", "v0.1.0+dirty", "example.org/loom:v0.1.0_dirty"},
+		"a release":          {"example", "v0.1.0", "example.org/example:v0.1.0"},
+		"a build in between": {"example", "v0.1.0-3-g1f2e3d4-dirty", "example.org/example:v0.1.0-3-g1f2e3d4-dirty"},
+		"what no tag may be": {"example", "v0.1.0+dirty", "example.org/example:v0.1.0_dirty"},
 		"one with a tag":     {"mill", "v0.1.0", "example.org/mill:v3"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -32,12 +32,12 @@ func TestForTrellisVersion(t *testing.T) {
 
 func TestForTrellisVersion_Overwrite(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "overwrite.yaml")
-	digest := "example.com/loom@sha256:" + "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	require.NoError(t, os.WriteFile(file, []byte("images: [{name: loom, ref: '"+digest+"'}]"), 0o600))
+	digest := "example.com/example@sha256:" + "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	require.NoError(t, os.WriteFile(file, []byte("images: [{name: example, ref: '"+digest+"'}]"), 0o600))
 	t.Setenv("IMAGEVECTOR_OVERWRITE", file)
 	vector, err := Read([]byte(exampleImages))
 	require.NoError(t, err)
-	image, err := ForTrellisVersion(vector, "v1")("loom")
+	image, err := ForTrellisVersion(vector, "v1")("example")
 	require.NoError(t, err)
 	assert.Equal(t, digest, image)
 }

@@ -92,7 +92,10 @@ func TestStaleness(t *testing.T) {
 		"certificates of the host": func(pod *corev1.PodSpec) {
 			pod.Volumes[0].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/etc/ssl"}}
 		},
-		"something else next to a token": func(pod *corev1.PodSpec) { pod.Volumes[1].Projected.Sources[0].Secret.Name = "cloudprovider" },
+		"something else next to a token": func(pod *corev1.PodSpec) {
+			at := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Projected != nil })
+			pod.Volumes[at].Projected.Sources[0].Secret.Name = "cloudprovider"
+		},
 		"a password in a variable": func(pod *corev1.PodSpec) {
 			pod.Containers[0].Env[0].ValueFrom = &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "password"}}
 		},

@@ -25,40 +25,40 @@ func checkGolden(t *testing.T, name string, objects []client.Object) {
 
 // exampleComponent is a component that has everything a component can have.
 func exampleComponent() component.Component {
-	socket := []component.SharedFolder{{Name: "socket", Path: "/run/loom"}}
+	socket := []component.SharedFolder{{Name: "socket", Path: "/run/example"}}
 	return component.Component{
-		Name:     "loom",
-		Selector: map[string]string{"app": "loom", "role": "weaver"},
+		Name:     "example",
+		Selector: map[string]string{"app": "example", "role": "controller"},
 		Priority: "gardener-system-300",
 		User:     65532,
 		Containers: []component.Container{
 			{
-				Name: "weaver", Image: "weaver-image", Command: []string{"/bin/weaver"},
+				Name: "controller", Image: "controller-image", Command: []string{"/bin/controller"},
 				Args:        []string{"--cloud-config=/etc/cloud/cloud.conf", "--secure-port=8443"},
-				Env:         []corev1.EnvVar{{Name: "SOCKET", Value: "/run/loom/loom.sock"}},
+				Env:         []corev1.EnvVar{{Name: "SOCKET", Value: "/run/example/example.sock"}},
 				Ports:       []corev1.ContainerPort{{Name: "metrics", ContainerPort: 8443, Protocol: corev1.ProtocolTCP}},
 				Requests:    corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("50Mi")},
-				Files:       []component.Files{{Source: "cloud", Path: "/etc/cloud"}, {Source: "loom-server", Path: "/etc/tls"}},
-				ShootAccess: "weaver",
+				Files:       []component.Files{{Source: "cloud", Path: "/etc/cloud"}, {Source: "example-server", Path: "/etc/tls"}},
+				ShootAccess: "controller",
 				Shared:      socket,
 			},
 			{
-				Name: "shuttle", Image: "shuttle-image", Shared: socket, ShootAccess: "shuttle",
+				Name: "sidecar", Image: "sidecar-image", Shared: socket, ShootAccess: "sidecar",
 				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("5m"), corev1.ResourceMemory: resource.MustParse("10Mi")},
 			},
-			{Name: "ear", Image: "ear-image", Shared: socket, ShootAccess: "shuttle"},
+			{Name: "logger", Image: "logger-image", Shared: socket, ShootAccess: "sidecar"},
 		},
 		Egress: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 		Metrics: &component.Metrics{
-			Port: "metrics", Certificate: "loom-server", Keep: []string{"threads_total", "knots"},
+			Port: "metrics", Certificate: "example-server", Keep: []string{"requests_total", "errors_total"},
 			Alerts: []component.Alert{
 				{
-					Name: "LoomDown", Expression: `absent(up{job="loom"} == 1)`, For: "15m", Severity: "critical", Visibility: "all",
-					Summary: "The loom is down.", Description: "Nothing is woven.",
+					Name: "ExampleDown", Expression: `absent(up{job="example"} == 1)`, For: "15m", Severity: "critical", Visibility: "all",
+					Summary: "The example is down.", Description: "Requests fail.",
 				},
 				{
-					Name: "LoomKnots", Expression: `knots > 3`, Severity: "warning", Visibility: "operator",
-					Summary: "The loom has knots.", Description: "The cloth will be uneven.",
+					Name: "ExampleErrors", Expression: `errors_total > 3`, Severity: "warning", Visibility: "operator",
+					Summary: "The example has errors.", Description: "Some requests fail.",
 				},
 			},
 		},
@@ -70,7 +70,7 @@ func testValues() component.Values {
 		Namespace:         "shoot--dev--one",
 		GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
 		Secrets: map[string]string{
-			"cloud": "cloud-1a2b3c4d", "loom-server": "loom-server-2b3c4d5e", "loom-server/ca": "ca-loom-bundle-3c4d5e6f",
+			"cloud": "cloud-1a2b3c4d", "example-server": "example-server-2b3c4d5e", "example-server/ca": "ca-example-bundle-3c4d5e6f",
 		},
 		Image: func(name string) (string, error) { return "registry.example.org/" + name + ":v1", nil },
 	}
@@ -103,7 +103,7 @@ func TestObjects_Hibernated(t *testing.T) {
 func TestObjects_WithoutMetricsAndShootAccess(t *testing.T) {
 	plain := exampleComponent()
 	plain.Metrics, plain.Egress = nil, nil
-	plain.Containers = []component.Container{{Name: "weaver", Image: "weaver-image"}}
+	plain.Containers = []component.Container{{Name: "controller", Image: "controller-image"}}
 	objects, err := component.Objects(plain, testValues())
 	require.NoError(t, err)
 	checkGolden(t, "plain.yaml", objects)
@@ -136,7 +136,7 @@ func TestObjects_Errors(t *testing.T) {
 		"an image that the vector has not": {
 			func(_ *component.Component, values *component.Values) {
 				values.Image = func(string) (string, error) { return "", errors.New("no such image") }
-			}, `looking up the image of container "weaver": no such image`,
+			}, `looking up the image of container "controller": no such image`,
 		},
 		"files that the plan has not": {
 			func(_ *component.Component, values *component.Values) { delete(values.Secrets, "cloud") }, `mounts "cloud", which the plan has not`,
@@ -145,7 +145,7 @@ func TestObjects_Errors(t *testing.T) {
 			func(c *component.Component, _ *component.Values) { c.Metrics.Port = "metric" }, `no container has the port "metric"`,
 		},
 		"metrics whose certificate nobody can verify": {
-			func(_ *component.Component, values *component.Values) { delete(values.Secrets, "loom-server/ca") }, `no CA bundle of certificate "loom-server"`,
+			func(_ *component.Component, values *component.Values) { delete(values.Secrets, "example-server/ca") }, `no CA bundle of certificate "example-server"`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -153,13 +153,13 @@ func TestObjects_Errors(t *testing.T) {
 			test.spoil(&invalid, &values)
 			objects, err := component.Objects(invalid, values)
 			assert.ErrorContains(t, err, test.complaint)
-			assert.ErrorContains(t, err, `component "loom": `)
+			assert.ErrorContains(t, err, `component "example": `)
 			assert.Nil(t, objects)
 		})
 	}
 }
 
 func TestShootAccessSecret(t *testing.T) {
-	checkGolden(t, "shootaccess.yaml", []client.Object{component.ShootAccessSecret("weaver", "shoot--dev--one")})
-	assert.Equal(t, []string{"shuttle", "weaver"}, exampleComponent().ShootAccesses())
+	checkGolden(t, "shootaccess.yaml", []client.Object{component.ShootAccessSecret("controller", "shoot--dev--one")})
+	assert.Equal(t, []string{"controller", "sidecar"}, exampleComponent().ShootAccesses())
 }

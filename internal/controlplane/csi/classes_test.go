@@ -14,12 +14,12 @@ import (
 
 func TestClasses(t *testing.T) {
 	storage := []storagev1.StorageClass{
-		{ObjectMeta: metav1.ObjectMeta{Name: "default", Annotations: map[string]string{csi.DefaultStorageClassAnnotation: "true"}}, Provisioner: "barn.csi.example.org"},
-		{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Provisioner: "barn.csi.example.org", Parameters: map[string]string{"type": "fast"}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "default", Annotations: map[string]string{csi.DefaultStorageClassAnnotation: "true"}}, Provisioner: "example.csi.example.org"},
+		{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Provisioner: "example.csi.example.org", Parameters: map[string]string{"type": "fast"}},
 	}
 	snapshots := []csi.SnapshotClass{
-		{Name: "default", Driver: "barn.csi.example.org", Default: true, DeletionPolicy: "Delete", Parameters: map[string]string{"type": "slow"}},
-		{Name: "keep", Driver: "barn.csi.example.org", DeletionPolicy: "Retain"},
+		{Name: "default", Driver: "example.csi.example.org", Default: true, DeletionPolicy: "Delete", Parameters: map[string]string{"type": "slow"}},
+		{Name: "keep", Driver: "example.csi.example.org", DeletionPolicy: "Retain"},
 	}
 	objects := csi.Classes(storage, snapshots)
 	checkGolden(t, "classes.yaml", objects)

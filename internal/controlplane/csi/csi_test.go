@@ -48,16 +48,16 @@ func checkGolden(t *testing.T, name string, objects []client.Object) {
 // exampleDriver is a storage driver that has everything a driver can have.
 func exampleDriver() csi.Driver {
 	return csi.Driver{
-		Name: "barn.csi.example.org",
+		Name: "example.csi.example.org",
 		Spec: storagev1.CSIDriverSpec{AttachRequired: new(true), PodInfoOnMount: new(false)},
 		Controller: csi.Controller{
-			Name: "barn-controller", Selector: map[string]string{"app": "barn", "role": "controller"}, ContainerPrefix: "barn-", User: 65532,
+			Name: "example-controller", Selector: map[string]string{"app": "example", "role": "controller"}, ContainerPrefix: "example-", User: 65532,
 			Plugin: component.Container{
-				Name: "barn-driver", Image: "barn-image", Args: []string{"--endpoint=$(CSI_ENDPOINT)"},
+				Name: "example-driver", Image: "example-image", Args: []string{"--endpoint=$(CSI_ENDPOINT)"},
 				Env:   []corev1.EnvVar{{Name: "COLOR", Value: "red"}},
-				Files: []component.Files{{Source: "barn-config", Path: "/etc/barn"}},
+				Files: []component.Files{{Source: "example-config", Path: "/etc/example"}},
 			},
-			Extra: []component.Container{{Name: "barn-mouse", Image: "mouse-image"}},
+			Extra: []component.Container{{Name: "example-extra", Image: "extra-image"}},
 			Sidecars: csi.Sidecars{
 				Provisioner: &csi.Sidecar{ShootAccess: "csi-provisioner", Args: []string{"--feature-gates=Topology=true"}},
 				Attacher:    &csi.Sidecar{ShootAccess: "csi-attacher"},
@@ -67,33 +67,33 @@ func exampleDriver() csi.Driver {
 			Egress: []component.Destination{component.PublicNetworks},
 		},
 		Node: csi.Node{
-			Name: "barn-node", Selector: map[string]string{"app": "barn", "role": "node"}, ServiceAccount: "barn-node", ContainerPrefix: "barn-",
+			Name: "example-node", Selector: map[string]string{"app": "example", "role": "node"}, ServiceAccount: "example-node", ContainerPrefix: "example-",
 			Plugin: component.Container{
-				Name: "barn-driver", Image: "barn-image", Args: []string{"--endpoint=$(CSI_ENDPOINT)"},
-				Files: []component.Files{{Source: "barn-settings", Path: "/etc/barn"}},
+				Name: "example-driver", Image: "example-image", Args: []string{"--endpoint=$(CSI_ENDPOINT)"},
+				Files: []component.Files{{Source: "example-settings", Path: "/etc/example"}},
 			},
-			Extra:       []component.Container{{Name: "barn-cat", Image: "cat-image"}},
-			Secrets:     map[string]map[string][]byte{"barn-settings": {"settings": []byte("limit=25")}},
+			Extra:       []component.Container{{Name: "example-sidecar", Image: "sidecar-image"}},
+			Secrets:     map[string]map[string][]byte{"example-settings": {"settings": []byte("limit=25")}},
 			HostFolders: []csi.HostFolder{{Name: "device-dir", HostPath: "/dev", Path: "/dev", Type: corev1.HostPathDirectory, Propagation: corev1.MountPropagationHostToContainer}},
 			HealthPort:  9808, Critical: true,
 		},
-		RolePrefix: "extensions.gardener.cloud:provider-barn:",
+		RolePrefix: "extensions.gardener.cloud:provider-example:",
 	}
 }
 
-// exampleDriverWithMounter is a driver whose plugin has somebody else mount, and which shares ServiceAccounts with barn.
+// exampleDriverWithMounter is a driver whose plugin has somebody else mount, and which shares ServiceAccounts with example.
 func exampleDriverWithMounter() csi.Driver {
 	driver := exampleDriver()
-	driver.Name = "shed.csi.example.org"
-	driver.Controller.Name, driver.Controller.ContainerPrefix = "shed-controller", "shed-"
+	driver.Name = "other.csi.example.org"
+	driver.Controller.Name, driver.Controller.ContainerPrefix = "other-controller", "other-"
 	driver.Controller.Sidecars = csi.Sidecars{
 		Provisioner: &csi.Sidecar{ShootAccess: "csi-provisioner"}, Resizer: &csi.Sidecar{ShootAccess: "csi-provisioner"},
 	}
 	between := []component.SharedFolder{{Name: "between-dir", Path: "/between"}}
 	driver.Node = csi.Node{
-		Name: "shed-node", Selector: map[string]string{"app": "shed"}, ServiceAccount: "shed-node", ContainerPrefix: "shed-",
-		Plugin:     component.Container{Name: "shed-driver", Image: "shed-image", Shared: between},
-		Mounter:    &component.Container{Name: "shed-mounter", Image: "mounter-image", Shared: between},
+		Name: "other-node", Selector: map[string]string{"app": "other"}, ServiceAccount: "other-node", ContainerPrefix: "other-",
+		Plugin:     component.Container{Name: "other-driver", Image: "other-image", Shared: between},
+		Mounter:    &component.Container{Name: "other-mounter", Image: "mounter-image", Shared: between},
 		HealthPort: 9809,
 	}
 	return driver
@@ -104,7 +104,7 @@ func images(name string) (string, error) { return "registry.example.org/" + name
 func testValues() component.Values {
 	return component.Values{
 		Namespace: "shoot--dev--one", GenericKubeconfig: "generic-token-kubeconfig-0a1b2c3d",
-		Secrets: map[string]string{"barn-config": "barn-config-1a2b3c4d"}, Image: images,
+		Secrets: map[string]string{"example-config": "example-config-1a2b3c4d"}, Image: images,
 	}
 }
 
@@ -161,13 +161,13 @@ func TestDriver_UnusedSidecars(t *testing.T) {
 	for _, container := range exampleDriverWithMounter().Component().Containers {
 		names = append(names, container.Name)
 	}
-	assert.Equal(t, []string{"barn-driver", "barn-mouse", "shed-provisioner", "shed-resizer", "shed-liveness-probe"}, names)
+	assert.Equal(t, []string{"example-driver", "example-extra", "other-provisioner", "other-resizer", "other-liveness-probe"}, names)
 }
 
 func TestShootObjects_PrivilegedContainers(t *testing.T) {
 	daemonSets := objectsOfType[*appsv1.DaemonSet](shootObjects(t, csi.Shoot{}, exampleDriver(), exampleDriverWithMounter()))
 	require.Len(t, daemonSets, 2)
-	for i, want := range []string{"barn-driver", "shed-mounter"} {
+	for i, want := range []string{"example-driver", "other-mounter"} {
 		for _, container := range daemonSets[i].Spec.Template.Spec.Containers {
 			privileged := container.SecurityContext.Privileged != nil && *container.SecurityContext.Privileged
 			assert.Equal(t, container.Name == want, privileged, container.Name)
@@ -185,7 +185,7 @@ func TestShootObjects_WithoutVerticalPodAutoscaler(t *testing.T) {
 func TestShootObjects_SecretChangeRollsDaemonSet(t *testing.T) {
 	before := shootObjects(t, csi.Shoot{}, exampleDriver())
 	changed := exampleDriver()
-	changed.Node.Secrets["barn-settings"]["settings"] = []byte("limit=26")
+	changed.Node.Secrets["example-settings"]["settings"] = []byte("limit=26")
 	after := shootObjects(t, csi.Shoot{}, changed)
 
 	secrets := objectsOfType[*corev1.Secret](slices.Concat(before, after))
@@ -208,7 +208,7 @@ func TestShootObjects_SharedServiceAccount(t *testing.T) {
 		names[role.Name]++
 		if strings.HasSuffix(role.Name, ":csi-provisioner") {
 			assert.True(t, allows(role.Rules, "", "persistentvolumes", "create"), "what the provisioner may")
-			assert.True(t, allows(role.Rules, "", "persistentvolumeclaims/status", "patch"), "what shed's resizer may, by the same account")
+			assert.True(t, allows(role.Rules, "", "persistentvolumeclaims/status", "patch"), "what other's resizer may, by the same account")
 		}
 	}
 	for name, times := range names {
@@ -241,13 +241,13 @@ func TestShootObjects_Errors(t *testing.T) {
 	}{
 		"a Secret that the node's part mounts and does not bring along": {
 			func(driver *csi.Driver, _ *csi.Shoot) { driver.Node.Secrets = nil },
-			`storage driver "barn.csi.example.org": mounting for DaemonSet "barn-node": container "barn-driver" mounts "barn-settings"`,
+			`storage driver "example.csi.example.org": mounting for DaemonSet "example-node": container "example-driver" mounts "example-settings"`,
 		},
 		"an image that nobody knows": {
 			func(_ *csi.Driver, shoot *csi.Shoot) {
 				shoot.Image = func(string) (string, error) { return "", errors.New("no such image") }
 			},
-			`looking up the image of container "barn-driver" in DaemonSet "barn-node": no such image`,
+			`looking up the image of container "example-driver" in DaemonSet "example-node": no such image`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

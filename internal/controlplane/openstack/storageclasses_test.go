@@ -22,7 +22,7 @@ func TestStorageClasses(t *testing.T) {
 			ReclaimPolicy: new("Retain"), VolumeBindingMode: new("WaitForFirstConsumer"),
 		},
 		{Name: "plain", Default: new(false), Provisioner: new("")},
-		{Name: "foreign", Provisioner: new("barn.csi.example.org")},
+		{Name: "foreign", Provisioner: new("example.csi.example.org")},
 	}
 	folder.Check(t, "profile.yaml", golden.Manifest(t, csi.Classes(profiles.storageClasses(), nil)))
 }

@@ -17,18 +17,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/network"
 )
 
-const exampleType = "barn"
+const exampleType = "example-net"
 
-// exampleConfig is how users configure barns. Nodes are barns, and animals go from one to the other by doors, which are made of wood
-// or of iron.
+// exampleConfig configures the example plugin, whose nodes encapsulate packets.
 type exampleConfig struct {
 	metav1.TypeMeta `json:",inline"`
-	// Door is "wood", "iron" or "walled", which is for good. Empty is "wood".
-	Door string `json:"door,omitempty"`
-	// Keeper says that somebody keeps the doors.
-	Keeper bool `json:"keeper,omitempty"`
-	// Paths says that the cloud makes paths between barns.
-	Paths bool `json:"paths,omitempty"`
+	// Encapsulation is "vxlan", "ipip" or "none", which cannot be changed. Empty is "vxlan".
+	Encapsulation string `json:"encapsulation,omitempty"`
+	// Agent deploys an agent that routes Services.
+	Agent bool `json:"agent,omitempty"`
+	// Routes says that the cloud routes pods.
+	Routes bool `json:"routes,omitempty"`
 }
 
 func (c *exampleConfig) DeepCopyObject() runtime.Object {
@@ -37,18 +36,18 @@ func (c *exampleConfig) DeepCopyObject() runtime.Object {
 }
 
 func newExampleConfig(config exampleConfig) *exampleConfig {
-	config.SetGroupVersionKind(schema.GroupVersionKind{Group: "barn.example.org", Version: "v1", Kind: "BarnConfig"})
+	config.SetGroupVersionKind(schema.GroupVersionKind{Group: "example-net.example.org", Version: "v1", Kind: "ExampleNetConfig"})
 	return &config
 }
 
-// exampleForm is what barns have to agree upon: doors that animals come in by, and those that they leave by.
+// exampleForm is what nodes have to agree upon: the encapsulations that they accept, and the one that they send.
 type exampleForm struct {
-	In   []string `json:"in"`
-	Out  string   `json:"out"`
-	Path bool     `json:"path,omitempty"`
+	In     []string `json:"in"`
+	Out    string   `json:"out"`
+	Routes bool     `json:"routes,omitempty"`
 }
 
-// checkExampleConnectivity tells whether animals get from barn to barn.
+// checkExampleConnectivity fails if a node does not accept what another one sends.
 func checkExampleConnectivity(nodes, _ []json.RawMessage) error {
 	forms := make([]exampleForm, len(nodes))
 	for i, raw := range nodes {
@@ -59,15 +58,15 @@ func checkExampleConnectivity(nodes, _ []json.RawMessage) error {
 	for _, from := range forms {
 		for _, to := range forms {
 			if !slices.Contains(to.In, from.Out) {
-				return fmt.Errorf("who leaves by %s does not come in by %s", from.Out, to.In)
+				return fmt.Errorf("packets in %s are sent to nodes that accept %s", from.Out, to.In)
 			}
 		}
 	}
 	return nil
 }
 
-// exampleNet is a plugin of one DaemonSet. From one kind of door to another it goes in two stages: barns get both doors to come in by,
-// and then another one to leave by; the old door goes last. The functions break it in tests, and may be nil.
+// exampleNet is a plugin of one DaemonSet. It changes the encapsulation in two stages: first nodes accept both, then they send the new one; at last they
+// accept it alone. The functions break it in tests, and may be nil.
 type exampleNet struct {
 	render     func(*network.Shoot, *network.Rendering)
 	transition func(*network.Shoot, *network.Stage) (*network.Stage, error)
@@ -82,8 +81,8 @@ func (exampleNet) config(shoot *network.Shoot) (*exampleConfig, error) {
 			return nil, err
 		}
 	}
-	if config.Door == "" {
-		config.Door = "wood"
+	if config.Encapsulation == "" {
+		config.Encapsulation = "vxlan"
 	}
 	return config, nil
 }
@@ -93,7 +92,7 @@ func (b exampleNet) Capabilities(shoot *network.Shoot) network.Capabilities {
 	if err != nil {
 		return network.Capabilities{}
 	}
-	return network.Capabilities{RoutesServices: config.Keeper, ServiceRouting: "set keeper to true", IPv6: true, DualStack: true}
+	return network.Capabilities{RoutesServices: config.Agent, ServiceRouting: "set agent to true", IPv6: true, DualStack: true}
 }
 
 func (b exampleNet) Validate(shoot *network.Shoot) field.ErrorList {
@@ -102,8 +101,8 @@ func (b exampleNet) Validate(shoot *network.Shoot) field.ErrorList {
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, "", err.Error())}
 	}
-	if config.Door != "wood" && config.Door != "iron" && config.Door != "walled" {
-		return field.ErrorList{field.NotSupported(path.Child("door"), config.Door, []string{"wood", "iron", "walled"})}
+	if config.Encapsulation != "vxlan" && config.Encapsulation != "ipip" && config.Encapsulation != "none" {
+		return field.ErrorList{field.NotSupported(path.Child("encapsulation"), config.Encapsulation, []string{"vxlan", "ipip", "none"})}
 	}
 	return nil
 }
@@ -113,7 +112,7 @@ func (b exampleNet) Render(shoot *network.Shoot) (*network.Rendering, error) {
 	if err != nil {
 		return nil, err
 	}
-	rendering, err := b.rendering(shoot, config, exampleForm{In: []string{config.Door}, Out: config.Door, Path: config.Paths})
+	rendering, err := b.rendering(shoot, config, exampleForm{In: []string{config.Encapsulation}, Out: config.Encapsulation, Routes: config.Routes})
 	if err == nil && b.render != nil {
 		b.render(shoot, rendering)
 	}
@@ -121,19 +120,19 @@ func (b exampleNet) Render(shoot *network.Shoot) (*network.Rendering, error) {
 }
 
 func (exampleNet) rendering(shoot *network.Shoot, config *exampleConfig, form exampleForm) (*network.Rendering, error) {
-	image, err := shoot.Image("barn")
+	image, err := shoot.Image("example-net")
 	if err != nil {
 		return nil, err
 	}
 	rendering := &network.Rendering{
-		Shoot:  []client.Object{daemonSet("barn", image, form), configMap("kube-system", "barn-doors", fmt.Sprint(form.In, shoot.Families))},
-		Seed:   []client.Object{configMap(shoot.Network.Namespace, "barn-dashboards", shoot.TechnicalID)},
+		Shoot:  []client.Object{daemonSet("example-net", image, form), configMap("kube-system", "example-net-config", fmt.Sprint(form.In, shoot.Families))},
+		Seed:   []client.Object{configMap(shoot.Network.Namespace, "example-net-dashboards", shoot.TechnicalID)},
 		Form:   form,
 		Status: config,
 	}
-	rendering.Status.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "barn.example.org", Version: "v1", Kind: "BarnConfig"})
-	if config.Keeper {
-		rendering.Shoot = append(rendering.Shoot, deployment("barn-keeper", image))
+	rendering.Status.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: "example-net.example.org", Version: "v1", Kind: "ExampleNetConfig"})
+	if config.Agent {
+		rendering.Shoot = append(rendering.Shoot, deployment("example-net-agent", image))
 	}
 	return rendering, nil
 }
@@ -155,30 +154,30 @@ func (b exampleNet) stage(shoot *network.Shoot, now, to exampleForm) (*network.S
 	if err != nil {
 		return nil, err
 	}
-	gate := network.Gate{Workloads: []network.Workload{{Kind: "DaemonSet", Namespace: "kube-system", Name: "barn"}}}
-	if config.Keeper {
-		gate.Workloads = append(gate.Workloads, network.Workload{Kind: "Deployment", Namespace: "kube-system", Name: "barn-keeper"})
+	gate := network.Gate{Workloads: []network.Workload{{Kind: "DaemonSet", Namespace: "kube-system", Name: "example-net"}}}
+	if config.Agent {
+		gate.Workloads = append(gate.Workloads, network.Workload{Kind: "Deployment", Namespace: "kube-system", Name: "example-net-agent"})
 	}
-	both := []string{"iron", "wood"}
+	both := []string{"ipip", "vxlan"}
 	step := func(name string, form exampleForm) (*network.Stage, error) {
 		rendering, err := b.rendering(shoot, config, form)
 		return &network.Stage{Name: name, Rendering: rendering, Gate: gate}, err
 	}
-	rolledOut, sameDoor, oneDoor := shoot.Deployed.RolledOut, now.Out == to.Out, len(now.In) == 1
+	rolledOut, sameEncapsulation, oneEncapsulation := shoot.Deployed.RolledOut, now.Out == to.Out, len(now.In) == 1
 	switch {
-	case sameDoor && oneDoor && to.Path && !now.Path && !rolledOut:
+	case sameEncapsulation && oneEncapsulation && to.Routes && !now.Routes && !rolledOut:
 		gate.Routes = true
-		return step("waiting for paths", now)
-	case sameDoor && oneDoor:
+		return step("waiting for routes", now)
+	case sameEncapsulation && oneEncapsulation:
 		return nil, nil
-	case now.Out == "walled":
-		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.door: walls stay, set it to walled again")
-	case to.Out == "walled":
-		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.door: animals live here, leave it")
-	case oneDoor, !rolledOut && !sameDoor:
-		return step("fitting doors of both kinds", exampleForm{In: both, Out: now.Out, Path: now.Path})
-	case !sameDoor, !rolledOut:
-		return step("opening the new doors", exampleForm{In: both, Out: to.Out, Path: now.Path})
+	case now.Out == "none":
+		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.encapsulation: it cannot be changed, set it to none again")
+	case to.Out == "none":
+		return nil, cloud.Errorf(cloud.Configuration, "spec.networking.providerConfig.encapsulation: it cannot become none, leave it")
+	case oneEncapsulation, !rolledOut && !sameEncapsulation:
+		return step("accepting both encapsulations", exampleForm{In: both, Out: now.Out, Routes: now.Routes})
+	case !sameEncapsulation, !rolledOut:
+		return step("sending the new encapsulation", exampleForm{In: both, Out: to.Out, Routes: now.Routes})
 	default:
 		return nil, nil
 	}

@@ -25,7 +25,7 @@ type lossyFormDriver struct{ exampleNet }
 
 func (s lossyFormDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
 	known := *shoot
-	known.Deployed.Form = json.RawMessage(strings.Replace(string(shoot.Deployed.Form), `"wood"],"out":"wood"`, `"wood"],"out":""`, 1))
+	known.Deployed.Form = json.RawMessage(strings.Replace(string(shoot.Deployed.Form), `"vxlan"],"out":"vxlan"`, `"vxlan"],"out":""`, 1))
 	return s.exampleNet.Transition(&known, wanted)
 }
 
@@ -57,11 +57,11 @@ func TestViolations(t *testing.T) {
 			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
 				r.Shoot[1].SetAnnotations(map[string]string{"times": fmt.Sprint(times.Add(1))})
 			}),
-			scenario: "delete: wood", wants: "Render answers the same question differently",
+			scenario: "delete: vxlan", wants: "Render answers the same question differently",
 		},
 		"a rendering that changes the shoot": {
 			driver:   rendering(func(shoot *network.Shoot, _ *network.Rendering) { shoot.TechnicalID += "-changed" }),
-			scenario: "delete: wood", wants: "Render changes its inputs",
+			scenario: "delete: vxlan", wants: "Render changes its inputs",
 		},
 		"a rendering that holds credentials": {
 			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
@@ -69,42 +69,42 @@ func TestViolations(t *testing.T) {
 					ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "key"}, Data: map[string][]byte{"key": []byte("x")},
 				})
 			}),
-			scenario: "delete: wood", wants: "may hold no credentials",
+			scenario: "delete: vxlan", wants: "may hold no credentials",
 		},
 		"a rendering that an API server does not accept": {
 			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
 				r.Shoot = append(r.Shoot, configMap("kube-system", "Not_A_Name", ""))
 			}),
-			scenario: "delete: wood", wants: "Invalid value",
+			scenario: "delete: vxlan", wants: "Invalid value",
 		},
 		"a rendering that fails although it was accepted": {
-			driver: failingRenderDriver{}, scenario: "delete: wood, two families", wants: "Render fails although Validate has accepted",
+			driver: failingRenderDriver{}, scenario: "delete: vxlan, two families", wants: "Render fails although Validate has accepted",
 		},
 		"an object that is dropped and stays": {
 			driver: rendering(func(shoot *network.Shoot, r *network.Rendering) {
 				if !shoot.KubeProxy.Enabled {
-					kept := configMap("kube-system", "barn-leftover", "")
+					kept := configMap("kube-system", "example-net-leftover", "")
 					kept.Annotations = map[string]string{resourcesv1alpha1.KeepObject: "true"}
 					r.Shoot = append(r.Shoot, kept)
 				}
 			}),
-			scenario: "from iron, kept to wood", wants: "barn-leftover",
+			scenario: "from ipip, agent to vxlan", wants: "example-net-leftover",
 		},
 		"a form that cannot be read back": {
-			driver: lossyFormDriver{}, scenario: "delete: wood", wants: "while nodes run any of",
+			driver: lossyFormDriver{}, scenario: "delete: vxlan", wants: "while nodes run any of",
 		},
 		"a form that is nothing": {
 			driver:   rendering(func(_ *network.Shoot, r *network.Rendering) { r.Form = nil }),
-			scenario: "delete: walled", wants: "a form that nobody can keep",
+			scenario: "delete: none", wants: "a form that nobody can keep",
 		},
 		"a way that never arrives": {
 			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
-				if stage != nil && stage.Name == "opening the new doors" {
-					stage.Rendering.Form = exampleForm{In: []string{"iron", "wood"}, Out: "wood", Path: shoot.Deployed.RolledOut}
+				if stage != nil && stage.Name == "sending the new encapsulation" {
+					stage.Rendering.Form = exampleForm{In: []string{"ipip", "vxlan"}, Out: "vxlan", Routes: shoot.Deployed.RolledOut}
 				}
 				return stage, nil
 			}),
-			scenario: "from wood to iron, kept", wants: "arrive",
+			scenario: "from vxlan to ipip, agent", wants: "arrive",
 		},
 		"a way with a stage that nobody waits for": {
 			driver: transition(func(_ *network.Shoot, stage *network.Stage) (*network.Stage, error) {
@@ -113,14 +113,14 @@ func TestViolations(t *testing.T) {
 				}
 				return stage, nil
 			}),
-			scenario: "from wood to iron, kept", wants: "does not come in by",
+			scenario: "from vxlan to ipip, agent", wants: "are sent to nodes that accept",
 		},
 		"a way without stages": {
 			driver:   transition(func(*network.Shoot, *network.Stage) (*network.Stage, error) { return nil, nil }),
-			scenario: "from wood to iron, kept", wants: "does not come in by",
+			scenario: "from vxlan to ipip, agent", wants: "are sent to nodes that accept",
 		},
 		"a way that trusts nodes which have not caught up": {
-			driver: alwaysRolledOutDriver{}, scenario: "from wood to iron, kept", wants: "does not come in by",
+			driver: alwaysRolledOutDriver{}, scenario: "from vxlan to ipip, agent", wants: "are sent to nodes that accept",
 		},
 		"a way that is refused when it is half gone": {
 			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
@@ -129,7 +129,7 @@ func TestViolations(t *testing.T) {
 				}
 				return stage, nil
 			}),
-			scenario: "from wood to iron, kept", wants: "this is as far as it goes",
+			scenario: "from vxlan to ipip, agent", wants: "this is as far as it goes",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -156,9 +156,9 @@ func TestExplore_BrokenDriver(t *testing.T) {
 	var renderings atomic.Int32
 	forgetful := exampleNet{render: func(_ *network.Shoot, r *network.Rendering) {
 		// Twice for each reconciliation: it forgets what it did in the last one.
-		r.Shoot[1].SetName(fmt.Sprintf("barn-doors-%d", renderings.Add(1)/2%2))
+		r.Shoot[1].SetName(fmt.Sprintf("example-net-config-%d", renderings.Add(1)/2%2))
 	}}
-	report, err := networktest.Explore(t.Context(), apiServer.Get(t), exampleSubject(t, forgetful), networktest.Change{From: "wood", To: "iron, kept"},
+	report, err := networktest.Explore(t.Context(), apiServer.Get(t), exampleSubject(t, forgetful), networktest.Change{From: "vxlan", To: "ipip, agent"},
 		contracttest.Options{MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{contracttest.Create}})
 	require.NoError(t, err)
 	require.NotEmpty(t, report.Failures, "%s", report)

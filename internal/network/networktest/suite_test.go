@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func exampleImages(t *testing.T) images.Vector {
 	t.Helper()
-	vector, err := images.Read([]byte("images: [{name: barn, repository: registry.example.org/barn, tag: v1}]"))
+	vector, err := images.Read([]byte("images: [{name: example-net, repository: registry.example.org/example-net, tag: v1}]"))
 	require.NoError(t, err)
 	return vector
 }
@@ -40,22 +40,22 @@ func exampleImages(t *testing.T) images.Vector {
 func exampleSubject(t *testing.T, driver network.Driver) networktest.Subject {
 	t.Helper()
 	change := func(from, to string) networktest.Change { return networktest.Change{From: from, To: to} }
-	stays := networktest.Outcome{Refused: "walls stay"}
-	inhabited := networktest.Outcome{Refused: "animals live here"}
+	stays := networktest.Outcome{Refused: "it cannot be changed"}
+	notNone := networktest.Outcome{Refused: "it cannot become none"}
 	return networktest.Subject{
 		Type: exampleType, Driver: driver, Images: exampleImages(t), CheckConnectivity: checkExampleConnectivity,
 		Configurations: []networktest.Configuration{
-			{Name: "wood"},
-			{Name: "iron, kept", ProviderConfig: newExampleConfig(exampleConfig{Door: "iron", Keeper: true}), Change: withoutKubeProxy},
-			{Name: "wood, paths", ProviderConfig: newExampleConfig(exampleConfig{Paths: true})},
-			{Name: "wood, two families", Families: []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4, extensionsv1alpha1.IPFamilyIPv6}},
-			{Name: "walled", ProviderConfig: newExampleConfig(exampleConfig{Door: "walled"}), Infrastructure: "local"},
-			{Name: "wood, local", Infrastructure: "local"},
+			{Name: "vxlan"},
+			{Name: "ipip, agent", ProviderConfig: newExampleConfig(exampleConfig{Encapsulation: "ipip", Agent: true}), Change: withoutKubeProxy},
+			{Name: "vxlan, routes", ProviderConfig: newExampleConfig(exampleConfig{Routes: true})},
+			{Name: "vxlan, two families", Families: []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv4, extensionsv1alpha1.IPFamilyIPv6}},
+			{Name: "none", ProviderConfig: newExampleConfig(exampleConfig{Encapsulation: "none"}), Infrastructure: "local"},
+			{Name: "vxlan, local", Infrastructure: "local"},
 		},
 		Changes: map[networktest.Change]networktest.Outcome{
-			change("walled", "wood, local"): stays, change("wood, local", "walled"): inhabited,
+			change("none", "vxlan, local"): stays, change("vxlan, local", "none"): notNone,
 		},
-		Staged: []networktest.Change{change("wood", "iron, kept"), change("wood", "wood, paths"), change("iron, kept", "wood, two families")},
+		Staged: []networktest.Change{change("vxlan", "ipip, agent"), change("vxlan", "vxlan, routes"), change("ipip, agent", "vxlan, two families")},
 	}
 }
 
@@ -70,5 +70,5 @@ func TestRun(t *testing.T) {
 
 func TestRunExploration(t *testing.T) {
 	t.Parallel()
-	networktest.RunExploration(t, apiServer.Get(t), exampleSubject(t, exampleNet{}), networktest.Change{From: "wood", To: "iron, kept"}, contracttest.Options{})
+	networktest.RunExploration(t, apiServer.Get(t), exampleSubject(t, exampleNet{}), networktest.Change{From: "vxlan", To: "ipip, agent"}, contracttest.Options{})
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/workertest"
 )
 
-// brokenDriver is a groom of whom some habits are bad ones.
+// brokenDriver is the example driver with some faults.
 type brokenDriver struct {
 	exampleDriver
 	prepare  func(context.Context, *worker.Shoot) (runtime.Object, error)
@@ -60,7 +60,7 @@ func newStatusOnlyDriver(g exampleDriver) worker.Driver {
 		for _, pool := range shoot.Worker.Spec.Pools {
 			var made exampleGroup
 			wanted := exampleGroup{Name: shoot.TechnicalID + "-" + pool.Name, Owner: shoot.UID}
-			if err := g.do(ctx, http.MethodPost, "/paddocks", wanted, &made); err != nil {
+			if err := g.do(ctx, http.MethodPost, "/groups", wanted, &made); err != nil {
 				return nil, err
 			}
 			status.Groups[pool.Name] = made.ID
@@ -82,7 +82,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 					return status, nil
 				}}
 			},
-			scenario: "create, again, delete", wants: "left behind: paddock",
+			scenario: "create, again, delete", wants: "left behind: group",
 		},
 		"one that removes what machines still share": {
 			driver: func(g exampleDriver) worker.Driver {
@@ -101,16 +101,16 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 						return g.Cleanup(ctx, shoot, status)
 					}
 					var all []exampleGroup
-					err := g.do(ctx, http.MethodGet, "/paddocks", nil, &all)
+					err := g.do(ctx, http.MethodGet, "/groups", nil, &all)
 					for _, p := range all {
 						if strings.HasPrefix(p.Name, shoot.TechnicalID) {
-							err = errors.Join(err, g.do(ctx, http.MethodDelete, "/paddocks/"+p.ID, nil, nil))
+							err = errors.Join(err, g.do(ctx, http.MethodDelete, "/groups/"+p.ID, nil, nil))
 						}
 					}
 					return status, err
 				}}
 			},
-			scenario: "create, again, delete", wants: "foreign paddock",
+			scenario: "create, again, delete", wants: "foreign group",
 		},
 		"one that answers the same question differently": {
 			driver: func(g exampleDriver) worker.Driver {
@@ -129,7 +129,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
 					status, err := g.Prepare(ctx, shoot)
-					return status, errors.Join(err, g.do(ctx, http.MethodDelete, "/paddocks/none", nil, nil))
+					return status, errors.Join(err, g.do(ctx, http.MethodDelete, "/groups/none", nil, nil))
 				}}
 			},
 			scenario: "create, again, delete", wants: "a no-op changes the cloud",
@@ -165,7 +165,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			violations := workertest.Violations(t.Context(), apiServer.Get(t), exampleSubject(test.driver, "hill"), test.scenario)
+			violations := workertest.Violations(t.Context(), apiServer.Get(t), exampleSubject(test.driver, "zone-b"), test.scenario)
 			require.NotEmpty(t, violations, "nobody has noticed")
 			assert.Contains(t, strings.Join(violations, "\n"), test.wants)
 		})
@@ -175,8 +175,8 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 // TestExplore_StatusOnlyDriver shows it of drivers that go wrong only where something else does.
 func TestExplore_StatusOnlyDriver(t *testing.T) {
 	t.Parallel()
-	report, err := workertest.Explore(t.Context(), apiServer.Get(t), exampleSubject(newStatusOnlyDriver, "hill"), contracttest.Options{
-		MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{contracttest.Create}, Filter: "POST /paddocks: kill after",
+	report, err := workertest.Explore(t.Context(), apiServer.Get(t), exampleSubject(newStatusOnlyDriver, "zone-b"), contracttest.Options{
+		MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{contracttest.Create}, Filter: "POST /groups: kill after",
 	})
 	require.NoError(t, err)
 	require.NotEmpty(t, report.Failures, "%s", report)

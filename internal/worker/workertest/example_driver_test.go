@@ -26,7 +26,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/workertest"
 )
 
-// The toy cloud is a stable: machines are horses, and those of one pool may share a paddock.
+// The example cloud has one resource besides machines: a group, which the machines of a pool may share.
 
 type exampleGroup struct {
 	ID    string `json:"id"`
@@ -44,12 +44,12 @@ type exampleAPI struct {
 
 func newExampleAPI(shoot workertest.Identity) *exampleAPI {
 	s := &exampleAPI{groups: map[string]exampleGroup{
-		"a": {ID: "a", Name: shoot.TechnicalID + "-cart", Owner: "somebody else"},
-		"b": {ID: "b", Name: shoot.TechnicalID + "-2-cart", Owner: "another shoot"},
+		"a": {ID: "a", Name: shoot.TechnicalID + "-second", Owner: "somebody else"},
+		"b": {ID: "b", Name: shoot.TechnicalID + "-2-second", Owner: "another shoot"},
 	}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /paddocks", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(s.all()) })
-	mux.HandleFunc("POST /paddocks", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /groups", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(s.all()) })
+	mux.HandleFunc("POST /groups", func(w http.ResponseWriter, r *http.Request) {
 		var made exampleGroup
 		_ = json.NewDecoder(r.Body).Decode(&made)
 		s.mutex.Lock()
@@ -59,7 +59,7 @@ func newExampleAPI(shoot workertest.Identity) *exampleAPI {
 		s.groups[made.ID] = made
 		_ = json.NewEncoder(w).Encode(made)
 	})
-	mux.HandleFunc("DELETE /paddocks/{id}", func(_ http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("DELETE /groups/{id}", func(_ http.ResponseWriter, r *http.Request) {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		delete(s.groups, r.PathValue("id"))
@@ -79,7 +79,7 @@ func (s *exampleAPI) all() []exampleGroup {
 	return all
 }
 
-// exampleCloud is a stable for the suite.
+// exampleCloud is the cloud of the suite.
 type exampleCloud struct {
 	*exampleAPI
 	changed func(exampleDriver) worker.Driver
@@ -90,17 +90,17 @@ type exampleCloud struct {
 func (c exampleCloud) Inputs() workertest.Inputs {
 	pool := func(name string, config string, zones ...string) extensionsv1alpha1.WorkerPool {
 		return extensionsv1alpha1.WorkerPool{
-			Name: name, MachineType: "cob", Zones: zones,
-			MachineImage:   extensionsv1alpha1.MachineImage{Name: "saddle", Version: "1.0.0"},
+			Name: name, MachineType: "small", Zones: zones,
+			MachineImage:   extensionsv1alpha1.MachineImage{Name: "linux", Version: "1.0.0"},
 			ProviderConfig: &runtime.RawExtension{Raw: []byte(config)},
 		}
 	}
 	return workertest.Inputs{
 		IgnoredByUpstream: func(pool *extensionsv1alpha1.WorkerPool) {
-			pool.ProviderConfig.Raw = []byte(`{"paddock":true,"bells":true}`)
+			pool.ProviderConfig.Raw = []byte(`{"group":true,"ignored":true}`)
 		},
-		Credentials: map[string][]byte{"key": []byte("under the mat")},
-		Pools:       []extensionsv1alpha1.WorkerPool{pool("plough", `{"paddock":true}`, "meadow"), pool("cart", `{"paddock":true}`, c.zones...)},
+		Credentials: map[string][]byte{"key": []byte("secret")},
+		Pools:       []extensionsv1alpha1.WorkerPool{pool("first", `{"group":true}`, "zone-a"), pool("second", `{"group":true}`, c.zones...)},
 	}
 }
 
@@ -115,7 +115,7 @@ func (c exampleCloud) NewDriver(transport contracttest.Transport) (worker.Driver
 func (c exampleCloud) Resources() ([]workertest.Resource, error) {
 	var all []workertest.Resource
 	for _, p := range c.all() {
-		all = append(all, workertest.Resource{Kind: "paddock", ID: p.ID, Name: p.Name, Facts: p.Owner})
+		all = append(all, workertest.Resource{Kind: "group", ID: p.ID, Name: p.Name, Facts: p.Owner})
 	}
 	return all, nil
 }
@@ -127,7 +127,7 @@ func (c exampleCloud) Close() error {
 
 func exampleSubject(changed func(exampleDriver) worker.Driver, zones ...string) workertest.Subject {
 	return workertest.Subject{
-		Type: "stable",
+		Type: "example",
 		NewCloud: func(shoot workertest.Identity) (workertest.Cloud, error) {
 			return exampleCloud{exampleAPI: newExampleAPI(shoot), changed: changed, zones: zones}, nil
 		},
@@ -136,7 +136,7 @@ func exampleSubject(changed func(exampleDriver) worker.Driver, zones ...string) 
 				return contracttest.JSONResponse(r, http.StatusServiceUnavailable, 0, nil)
 			}}}
 		},
-		Want: map[string]int{"paddock": 2},
+		Want: map[string]int{"group": 2},
 	}
 }
 
@@ -148,10 +148,10 @@ type exampleDriver struct {
 
 var _ worker.Driver = exampleDriver{}
 
-// exampleStatus is what it records: the paddocks by pool.
+// exampleStatus is what it records: the groups by pool.
 type exampleStatus struct {
 	metav1.TypeMeta `json:",inline"`
-	Groups          map[string]string `json:"paddocks,omitempty"`
+	Groups          map[string]string `json:"groups,omitempty"`
 }
 
 func (s *exampleStatus) DeepCopyObject() runtime.Object { copied := *s; return &copied }
@@ -172,8 +172,8 @@ func (g exampleDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtim
 			continue
 		}
 		var made exampleGroup
-		if err := g.do(ctx, http.MethodPost, "/paddocks", exampleGroup{Name: name, Owner: shoot.UID}, &made); err != nil {
-			return nil, fmt.Errorf("creating paddock: %w", err)
+		if err := g.do(ctx, http.MethodPost, "/groups", exampleGroup{Name: name, Owner: shoot.UID}, &made); err != nil {
+			return nil, fmt.Errorf("creating group: %w", err)
 		}
 		status.Groups[pool.Name] = made.ID
 	}
@@ -182,7 +182,7 @@ func (g exampleDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtim
 
 func newExampleStatus() *exampleStatus {
 	return &exampleStatus{
-		TypeMeta: metav1.TypeMeta{APIVersion: "stable.example.org/v1", Kind: "GroomStatus"}, Groups: map[string]string{},
+		TypeMeta: metav1.TypeMeta{APIVersion: "example.org/v1", Kind: "ExampleStatus"}, Groups: map[string]string{},
 	}
 }
 
@@ -197,8 +197,8 @@ func (g exampleDriver) Machines(shoot *worker.Shoot, status runtime.Object, pool
 		}
 	}
 	machines := g.machinesFor(shoot, pool, known.Groups[pool.Name], false)
-	if strings.Contains(string(pool.ProviderConfig.Raw), "bells") {
-		upstream := worker.UpstreamMachines{Machines: *machines, Message: "the horses of pool " + pool.Name + " get bells when they are replaced"}
+	if strings.Contains(string(pool.ProviderConfig.Raw), "ignored") {
+		upstream := worker.UpstreamMachines{Machines: *machines, Message: "the machines of pool " + pool.Name + " get the feature when they are replaced"}
 		machines = g.machinesFor(shoot, pool, known.Groups[pool.Name], true)
 		machines.UpstreamMachines = &upstream
 	}
@@ -208,13 +208,13 @@ func (g exampleDriver) Machines(shoot *worker.Shoot, status runtime.Object, pool
 func (g exampleDriver) machinesFor(shoot *worker.Shoot, pool *extensionsv1alpha1.WorkerPool, group string, feature bool) *worker.Machines {
 	machines := &worker.Machines{HashData: []string{group}}
 	if feature {
-		machines.HashData = append(machines.HashData, "bells")
+		machines.HashData = append(machines.HashData, "ignored")
 	}
 	for _, zone := range pool.Zones {
 		machines.Classes = append(machines.Classes, worker.Class{
-			Provider: "Stable",
+			Provider: "Example",
 			ProviderSpec: &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "stable.example.org/v1", "kind": "Horse", "zone": zone, "paddock": group, "owner": shoot.UID, "bells": feature,
+				"apiVersion": "example.org/v1", "kind": "ExampleMachineClass", "zone": zone, "group": group, "owner": shoot.UID, "ignored": feature,
 			}},
 		})
 	}
@@ -233,8 +233,8 @@ func (g exampleDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status 
 		if wanted && !shoot.Deleting {
 			continue
 		}
-		if err := g.do(ctx, http.MethodDelete, "/paddocks/"+p.ID, nil, nil); err != nil {
-			return nil, fmt.Errorf("deleting paddock: %w", err)
+		if err := g.do(ctx, http.MethodDelete, "/groups/"+p.ID, nil, nil); err != nil {
+			return nil, fmt.Errorf("deleting group: %w", err)
 		}
 	}
 	return status, nil
@@ -242,8 +242,8 @@ func (g exampleDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status 
 
 func (g exampleDriver) owned(ctx context.Context, shoot *worker.Shoot) ([]exampleGroup, error) {
 	var all []exampleGroup
-	if err := g.do(ctx, http.MethodGet, "/paddocks", nil, &all); err != nil {
-		return nil, fmt.Errorf("listing paddocks: %w", err)
+	if err := g.do(ctx, http.MethodGet, "/groups", nil, &all); err != nil {
+		return nil, fmt.Errorf("listing groups: %w", err)
 	}
 	return slices.DeleteFunc(all, func(p exampleGroup) bool {
 		return p.Owner != shoot.UID || !strings.HasPrefix(p.Name, shoot.TechnicalID+"-")

@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	workertest.Run(t, apiServer.Get(t), exampleSubject(nil, "meadow", "hill"))
+	workertest.Run(t, apiServer.Get(t), exampleSubject(nil, "zone-a", "zone-b"))
 }
 
 func TestRunExploration(t *testing.T) {
 	t.Parallel()
-	workertest.RunExploration(t, apiServer.Get(t), exampleSubject(nil, "hill"), contracttest.Options{MergeFaults: true})
+	workertest.RunExploration(t, apiServer.Get(t), exampleSubject(nil, "zone-b"), contracttest.Options{MergeFaults: true})
 }
