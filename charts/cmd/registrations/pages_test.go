@@ -82,7 +82,7 @@ func TestPages_InstallBlocks(t *testing.T) {
 
 // TestPages_MoveWithVersion runs the first block of a move from upstream's extensions, which looks at what the others are going to apply.
 func TestPages_MoveWithVersion(t *testing.T) {
-	steps := section(t, readPage(t, "docs", "landscape.md"), "### Step 0: where things are")
+	steps := section(t, readPage(t, "docs", "landscape.md"), "### Step 0: functions for the other steps")
 	require.Len(t, blocksOf(steps, "sh"), 1)
 	ofVersion := t.TempDir()
 	require.Equal(t, exitOK, command(t, "generate", "--version", "v0.1.0", "--out", ofVersion).code)
