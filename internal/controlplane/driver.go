@@ -10,43 +10,41 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
-// ErrInfrastructureIncomplete says that the Infrastructure has not reported yet what a plan needs. It is no fault of the user's, and passes
-// with the next reconciliation of the Infrastructure.
+// ErrInfrastructureIncomplete is returned while the Infrastructure has not reported what a plan needs. It is not an error of the user, and disappears with
+// the next reconciliation of the Infrastructure.
 var ErrInfrastructureIncomplete = errors.New("the Infrastructure has not reported everything yet")
 
-// Driver knows what a control plane needs of one cloud. All methods are pure: they call nobody, keep nothing, and answer
-// the same question with the same answer, down to the order of lists. The contract does everything else.
+// Driver describes the control planes of one cloud. All methods are pure: they make no calls, keep no state, and return the same output for the same input,
+// down to the order of lists. The contract does everything else.
 type Driver interface {
-	// References names the entries of the shoot's spec.resources whose Secrets the driver needs. A configuration that cannot be
-	// read has none.
+	// References returns the names of the entries of the shoot's spec.resources whose Secrets the driver needs. A configuration that cannot be decoded has
+	// none.
 	References(shoot *Shoot) []string
 	// Validate checks the shoot's inputs. Each error names the field and the remedy. It runs before Plan, not before the
-	// ControlPlane is deleted. It says nothing of what the Infrastructure has reported: users cannot correct that.
+	// ControlPlane is deleted. It does not check what the Infrastructure has reported: users cannot correct that.
 	Validate(shoot *Shoot) field.ErrorList
-	// Plan says what the control plane consists of. An error is classified (package cloud); inputs that Validate accepts do
-	// not fail, unless the Infrastructure's status is missing or damaged, which is ErrInfrastructureIncomplete.
+	// Plan returns the components of the control plane. Errors are classified (package cloud). It does not fail for inputs that Validate accepts, unless the
+	// Infrastructure's status is missing or damaged, which is ErrInfrastructureIncomplete.
 	Plan(shoot *Shoot) (*Plan, error)
-	// Tune says what has to be different in Gardener's own components of a shoot of this cloud, as far as the subject goes. The cluster holds the
-	// cloud profile for nodes alone: a kube-apiserver must not depend on whether that is in order.
+	// Tune returns the changes to Gardener's own components of a shoot of this cloud, as far as the scope includes them. The cluster has the cloud profile only
+	// for nodes: a kube-apiserver must not depend on whether it can be decoded.
 	Tune(cluster *contract.Cluster, scope tuning.Scope) (*tuning.Tuning, error)
-	// CompleteCredentials changes the data of the Secret cloudprovider to what the cloud profile knows better than whoever
-	// made the credentials: where the cloud is, and how to trust it. What the cloud profile lacks, the data must not say either. It changes
-	// data in place. An error refuses the Secret, also while the shoot is deleted.
+	// CompleteCredentials replaces fields in the data of the Secret cloudprovider by those of the cloud profile: the address of the cloud, and its certificate
+	// authority. Fields that the cloud profile does not have are removed. It changes data in place. An error rejects the Secret, also while the shoot is deleted.
 	CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error
 }
 
-// Shoot is everything that a driver may know about the shoot it plans for. It is read-only.
+// Shoot contains all inputs of a driver for one shoot. It is read-only.
 type Shoot struct {
-	// ControlPlane is the object as it was read at the start of the pass.
+	// ControlPlane is the object as it was read at the start of the reconciliation.
 	ControlPlane *extensionsv1alpha1.ControlPlane
 	// Cluster holds the shoot, the seed (may be nil) and the cloud profile.
 	Cluster *contract.Cluster
 	// Credentials is the data of the Secret that the ControlPlane refers to.
 	Credentials map[string][]byte
-	// Referenced is the data of the Secrets that References asked for, by their names in the shoot's spec.resources. Those that
-	// are not there are left out.
+	// Referenced is the data of the Secrets that References names, by their names in the shoot's spec.resources, except for those that do not exist.
 	Referenced map[string]map[string][]byte
-	// New is true while the shoot is being created and nobody has worked on the ControlPlane before. It is false in doubt.
+	// New is true while the shoot is being created and no controller has reconciled the ControlPlane before. It is false in doubt.
 	New bool
 	// TechnicalID is the shoot's name in the cloud, e.g. "shoot--dev--one".
 	TechnicalID string

@@ -11,33 +11,33 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Driver fulfils Infrastructures of one type in one kind of cloud. It is shared by concurrent passes over different
-// shoots and keeps nothing about a shoot between two calls.
+// Driver implements Infrastructures of one type. It is shared by concurrent reconciliations of different shoots and keeps no state of a shoot between two
+// calls.
 //
 // What a driver MUST do:
-//   - converge from any half-made state, its own or a crashed predecessor's, and leave nothing twice;
-//   - mark what it creates as the shoot's own in the create call itself, or record the intent (contract.StateRecorder.Intend)
-//     before the call where the cloud takes no mark;
-//   - adopt by recorded ID or by its own mark, never by name alone. Only what another controller began, and stopped before it recorded it,
-//     may be told by the form that this controller gives it, in a shoot that nobody has finished and if there is exactly one;
-//   - leave alone what the user gave or what somebody else owns, and name it when it is in the way;
+//   - converge from any partial state, its own or that of a process that crashed, and create nothing twice;
+//   - mark each resource as the shoot's own in the create call itself, or record the intent (contract.StateRecorder.RecordIntent)
+//     before the call if the cloud has no such mark;
+//   - adopt by recorded ID or by its own mark, never by name alone. Only a resource that another controller created and did not record may be recognized by
+//     the form that this controller gives it, in a shoot that was never completed, and if there is exactly one;
+//   - never change resources of users or of others, and name them when they block an operation;
 //   - classify its errors (package cloud), and wait with contract.WaitUntil where the cloud needs time.
 //
-// A driver MAY repair drift where that is safe; other drift it reports in Outcome.Findings.
+// A driver MAY repair drift where that is safe. It reports other drift in Outcome.Findings.
 type Driver interface {
 	// Validate checks the shoot's inputs without any call to the cloud. Each error names the field and the remedy.
 	// It runs before Reconcile, not before Delete.
 	Validate(shoot *Shoot) field.ErrorList
-	// Reconcile brings everything into being and returns what came of it.
+	// Reconcile creates and updates all resources, and returns the result.
 	Reconcile(ctx context.Context, shoot *Shoot, recorder contract.StateRecorder) (*Outcome, error)
-	// Delete removes all that is the shoot's own, in the right order, including what a cloud-controller-manager left
-	// behind. It works with an empty state, and a second time. It returns nil only when nothing of the shoot is left.
+	// Delete deletes all resources of the shoot, in the right order, including leftovers of a cloud-controller-manager. It works with an empty state, and may
+	// be called again. It returns nil only if no resource of the shoot is left.
 	Delete(ctx context.Context, shoot *Shoot, recorder contract.StateRecorder) error
 }
 
 // Shoot is everything that a driver may know about the shoot it works for. It is read-only.
 type Shoot struct {
-	// Infrastructure is the object as it was read at the start of the pass, status included.
+	// Infrastructure is the object as it was read at the start of the reconciliation, including its status.
 	Infrastructure *extensionsv1alpha1.Infrastructure
 	// Cluster holds the shoot, the seed (may be nil) and the cloud profile.
 	Cluster *contract.Cluster
@@ -47,8 +47,8 @@ type Shoot struct {
 	TechnicalID string
 	// UID is the shoot's UID: the mark of ownership.
 	UID string
-	// FirstAttempt is true when nothing of the shoot can exist in the cloud: it is being created, and no controller ever
-	// worked on the object. It is false in doubt, and in Delete.
+	// FirstAttempt is true if the shoot cannot have any resource in the cloud: it is being created, and no controller has reconciled the object before. It is
+	// false in doubt, and in Delete.
 	FirstAttempt bool
 	// Log carries the object's name.
 	Log logr.Logger
@@ -56,18 +56,18 @@ type Shoot struct {
 	Decoded *contract.Decoded
 }
 
-// Outcome is what a driver's Reconcile achieved. The contract writes it to the object's status.
+// Outcome is the result of a driver's Reconcile. The contract writes it to the object's status.
 type Outcome struct {
 	// ProviderStatus is the versioned status that ControlPlane and Worker read, with apiVersion and kind set.
 	ProviderStatus runtime.Object
-	// State is everything that another seed needs to go on, with apiVersion and kind set.
+	// State is everything that another seed needs to continue, with apiVersion and kind.
 	State runtime.Object
 	// NodesCIDR is set only when the driver chose the range of the nodes; it then wins over the shoot's.
 	NodesCIDR *string
-	// EgressCIDRs are the stable addresses from which the shoot's nodes reach the world. Empty when they are not stable.
+	// EgressCIDRs are the stable source addresses of traffic from the shoot's nodes to the internet. Empty if they are not stable.
 	EgressCIDRs []string
 	// Pods, Nodes and Services are the effective ranges, IPv4 before IPv6. Never all empty.
 	Pods, Nodes, Services []string
-	// Findings are sentences about what differs from the spec and was not repaired.
+	// Findings are sentences about differences from the spec that were not repaired.
 	Findings []string
 }

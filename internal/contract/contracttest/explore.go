@@ -20,41 +20,40 @@ import (
 type Subject[O contract.Object] struct {
 	// New returns an empty object.
 	New func() O
-	// NewEnvironment makes a world in which nothing has happened yet. Each case has its own.
+	// NewEnvironment returns a fresh environment. Each case has its own.
 	NewEnvironment func() (Environment[O], error)
-	// ErrorResponses are the errors with which the cloud may truthfully answer the call. A lie proves nothing: a driver that
-	// believes "404" when the object is there does what it must.
+	// ErrorResponses are the errors that the cloud may return for the call truthfully. A false response proves nothing: a driver must trust a 404.
 	ErrorResponses func(Call) []ErrorResponse
 }
 
-// Environment is what a process under test meets besides the API server: one cloud, and what Gardener put into the namespace.
+// Environment is everything besides the API server that a process under test uses: one cloud, and what Gardener has created in the namespace.
 type Environment[O contract.Object] interface {
-	// Objects returns what exists before, such as the Cluster and the Secret, and the extension object to ask for.
+	// Objects returns the objects that exist before, such as the Cluster and the Secret, and the extension object to create.
 	Objects(namespace string) (before []client.Object, object O, err error)
 	// Program is the process under test, see Program.
 	Program(mgr manager.Manager, cloud Transport) error
-	// Inspect holds the cloud against what must be there, and returns what is wrong as sentences: when the object is
-	// ready, each resource exactly once; when it is gone, none; foreign resources unchanged in either case.
+	// Inspect compares the cloud with the expected state, and returns the differences as sentences. When the object is ready, each resource must exist
+	// exactly once; when it is gone, none. Resources of others must be unchanged in either case.
 	Inspect(ready bool) []string
-	// Close ends the cloud.
+	// Close stops the cloud.
 	Close() error
 }
 
-// WriteObserver is a World in which somebody else acts upon what the process writes to the API server.
+// WriteObserver is an Environment in which another component reacts to what the process writes to the API server.
 type WriteObserver interface {
 	// OnWrite is Host.Bystander.
 	OnWrite(Call)
 }
 
-// SeedLossEnvironment is a World of which more than the extension object is lost with a seed.
+// SeedLossEnvironment is an Environment that loses more than the extension object with a seed.
 type SeedLossEnvironment interface {
-	// LoseSeed loses it: what the API server holds afterwards is what Gardener brings to another seed.
+	// LoseSeed deletes everything from the API server that Gardener does not restore on another seed.
 	LoseSeed(ctx context.Context) error
 }
 
-// SavedStateEnvironment is a Losable world of which Gardener saves what the object itself does not say.
+// SavedStateEnvironment is a SeedLossEnvironment with state that Gardener saves and that is not in the object itself.
 type SavedStateEnvironment interface {
-	// State is what Gardener puts into status.state of the object on another seed. It is asked after Lose.
+	// State returns what Gardener writes to status.state of the object on another seed. It is called after LoseSeed.
 	State() (*runtime.RawExtension, error)
 }
 
@@ -66,16 +65,15 @@ const (
 	Create Phase = "create"
 	// NoOp is a reconciliation that finds nothing to do.
 	NoOp Phase = "no-op"
-	// Restore is the first reconciliation on another seed. The one before was lost: nobody migrated, and nothing but the
-	// state is left.
+	// Restore is the first reconciliation on another seed. The former seed was lost without a migration: nothing but the state is left.
 	Restore Phase = "restore"
-	// Delete is the deletion of what is complete.
+	// Delete is the deletion of a complete object.
 	Delete Phase = "delete"
-	// Abandon is a creation whose process is killed; the object is deleted before the next life begins.
+	// Abandon is a creation whose process is killed; the object is deleted before the next process starts.
 	Abandon Phase = "abandon"
 )
 
-// recordingPhase is the phase that shows what calls there are when nothing goes wrong.
+// recordingPhase is the phase whose run without a fault shows the calls of this one.
 func (p Phase) recordingPhase() Phase {
 	if p == Abandon {
 		return Create
@@ -92,13 +90,12 @@ type Options struct {
 	Phases []Phase
 	// Parallel is how many cases run at the same time; 0 means 6.
 	Parallel int
-	// Deadline bounds one case; 0 means five minutes, which only a case that fails takes, even on a busy machine. Explorations of drivers that are to
-	// be rejected need not wait so long.
+	// Deadline bounds one case; 0 means five minutes, which only a failing case takes, even on a busy machine. Explorations of drivers that must be rejected
+	// use a shorter one.
 	Deadline time.Duration
-	// MergeFaults takes a fifth of the time. What can go wrong happens to every call of a phase, once each, in one case: the process
-	// comes to the next call only by starting over. But a call that is killed after its effect is a case of its own in the
-	// phases that make and unmake things, for what has taken effect and is known to nobody is what gets lost. An abandoned
-	// creation, which does not come to the next call, is killed after each of them alone.
+	// MergeFaults takes a fifth of the time. One case injects a fault into every call of a phase, one after the other: the process reaches the next call
+	// only by starting over. But in phases that create and delete, a process that is killed after the effect of a call is a case of its own, since an effect
+	// that was not recorded is what gets lost. An abandoned creation does not reach the next call, so it is killed after each of them in separate cases.
 	MergeFaults bool
 	// Filter selects cases by a part of their names. Empty means all.
 	Filter string
@@ -137,14 +134,14 @@ func (c Case) String() string {
 	return fmt.Sprintf("%s: %s", c.Phase, c.Fault)
 }
 
-// recordings is how often a clean run is recorded.
+// recordings is how often a run without a fault is recorded.
 const recordings = 3
 
-// attempts is how often a case is tried whose call does not come.
+// attempts is how often a case is tried whose call is not made.
 const attempts = 3
 
-// Explore records what each phase calls when nothing goes wrong, and then lets every one of these calls go wrong in
-// every way, one fault a case. An error means that it could not be explored; what was found is in the report.
+// Explore records the calls of each phase without a fault, and then injects every fault into every call, one per case. An error means that the exploration
+// could not be run; its findings are in the report.
 func Explore[O contract.Object](ctx context.Context, server *APIServer, subject Subject[O], options Options) (*Report, error) {
 	e := &exploration[O]{server: server, subject: subject, options: options.withDefaults()}
 	e.report.Started = time.Now()
@@ -166,8 +163,8 @@ type exploration[O contract.Object] struct {
 	report Report
 }
 
-// recordAll plays every phase a few times without a fault, one after the other, since what is slow makes other calls, and
-// returns the calls. When that alone goes wrong, the report says so.
+// recordAll runs every phase a few times without a fault, and returns the calls. It runs them one after the other, since a slow process makes other calls. If
+// a run without a fault fails, the failure is in the report.
 func (e *exploration[O]) recordAll(ctx context.Context) (map[Phase][]Call, error) {
 	calls := map[Phase][]Call{}
 	for _, phase := range e.options.Phases {
@@ -213,7 +210,7 @@ func (e *exploration[O]) runCases(ctx context.Context, cases []Case) error {
 			}
 			result, err := e.runCaseUntilReached(ctx, c)
 			if err != nil {
-				return fmt.Errorf("playing %s: %w", c, err)
+				return fmt.Errorf("running %s: %w", c, err)
 			}
 			e.add(result)
 			return nil
@@ -222,8 +219,8 @@ func (e *exploration[O]) runCases(ctx context.Context, cases []Case) error {
 	return group.Wait()
 }
 
-// runCaseUntilReached tries again when the one call of a case did not come. Where many go wrong, one may change the way to the
-// next.
+// runCaseUntilReached tries again if the call of a case was not made. A case with faults in many calls is not tried again: one fault may change the path to
+// the next call.
 func (e *exploration[O]) runCaseUntilReached(ctx context.Context, c Case) (Result, error) {
 	var result Result
 	for range attempts {
