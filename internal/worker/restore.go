@@ -18,13 +18,12 @@ import (
 // annotationWithoutMachines on a Worker confirms that a shoot that is to be restored had no machines.
 const annotationWithoutMachines = "worker.trellis.garden/restore-without-machines"
 
-// restoreMachines creates the objects of the machines that the shoot brings along. machine-controller-manager does not run yet: gardenlet
-// leaves it to us to start it. Had it nothing but a MachineDeployment, it would make new machines, and remove those that it knows
-// nothing of.
+// restoreMachines creates the objects of the machines in the saved state. machine-controller-manager does not run yet: gardenlet leaves starting it to this
+// controller. With only a MachineDeployment, it would create new machines, and delete the servers without a Machine.
 //
-// Machines come first, then their sets, then classes, at last the MachineDeployments: each of these steps is safe should
-// machine-controller-manager run all the same. And a MachineDeployment that exists says that its machines were restored: a
-// pass that does it all again, after a crash or because gardenlet asks once more, must not bring back a machine that is gone meanwhile.
+// Machines are created first, then their sets, then classes, and MachineDeployments last: each of these steps is safe even if machine-controller-manager
+// runs. An existing MachineDeployment means that its machines were restored: a repeated reconciliation, after a crash or another request of gardenlet, must not
+// restore a machine that was deleted meanwhile.
 func (r *reconcileFlow) restoreMachines(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {
@@ -47,10 +46,10 @@ func (r *reconcileFlow) restoreMachines(ctx context.Context) error {
 	return nil
 }
 
-// requireSavedState refuses to go on without any machines where there should be some. A state that is empty is that of a shoot which has
-// never had machines: one that was created in hibernation, or that never got so far. Gardener saves the machines of all others. But if the
-// state was lost on the way, going on would be the end of all nodes of the shoot: machine-controller-manager would make new
-// machines and remove the servers of all that it does not know. So somebody who knows has to say so.
+// requireSavedState fails if there are no saved machines where there should be some. The state is empty for a shoot that has never had machines: one that was
+// created in hibernation, or whose creation failed before. Gardener saves the machines of all others. If the state was lost in the migration, continuing would
+// replace all nodes of the shoot: machine-controller-manager would create new machines and delete the servers without a Machine. So an admin has to confirm that
+// there were none.
 func (r *reconcileFlow) requireSavedState(found machinestatus.Observed) error {
 	needsMachines := slices.ContainsFunc(r.wanted, func(d deployment) bool { return d.minimum > 0 })
 	confirmed := r.rec.Object.Annotations[annotationWithoutMachines] == "true"
@@ -58,11 +57,11 @@ func (r *reconcileFlow) requireSavedState(found machinestatus.Observed) error {
 		return nil
 	}
 	return cloud.Errorf(cloud.Configuration,
-		"status.state: nothing tells of the machines that the shoot had where it comes from, and new ones would replace them all; "+
+		"status.state: it contains no machines of the shoot, and new ones would replace all that exist; "+
 			"if it had none, annotate the Worker with %s=true", annotationWithoutMachines)
 }
 
-// deploymentsToRestore returns what was saved of the MachineDeployments that are wanted and do not exist yet.
+// deploymentsToRestore returns the saved state of wanted MachineDeployments that do not exist yet.
 func (r *reconcileFlow) deploymentsToRestore(found machinestatus.Observed) map[string]*deploymentState {
 	restoring := map[string]*deploymentState{}
 	var unwanted []string
@@ -78,13 +77,13 @@ func (r *reconcileFlow) deploymentsToRestore(found machinestatus.Observed) map[s
 	}
 	if len(unwanted) > 0 {
 		r.rec.Messages = append(r.rec.Messages, fmt.Sprintf(
-			"machines were not restored because no pool wants them, look for their servers: %s", strings.Join(unwanted, ", ")))
+			"machines were not restored because no pool has them, delete their servers: %s", strings.Join(unwanted, ", ")))
 	}
 	return restoring
 }
 
-// savedClasses are those, besides the wanted ones, that restored machines are of: the shoot has moved while machines were being
-// replaced. They need no more of their class than any class of the pool has, to be deleted.
+// savedClasses are the classes of restored machines that are not wanted: the shoot was migrated while machines were being replaced. To delete such machines,
+// any class of the pool is sufficient.
 func (r *reconcileFlow) savedClasses(existing []machinev1alpha1.MachineClass) []classWithSecret {
 	var all []classWithSecret
 	for _, d := range r.wanted {
@@ -101,14 +100,14 @@ func (r *reconcileFlow) savedClasses(existing []machinev1alpha1.MachineClass) []
 	return all
 }
 
-// classUnder is the wanted class, and its secret, under another name.
+// classUnder returns the wanted class and its secret with another name.
 func (d deployment) classUnder(name string) classWithSecret {
 	class, secret := d.class.DeepCopy(), d.secret.DeepCopy()
 	class.Name, class.SecretRef.Name, secret.Name = name, name, name
 	return classWithSecret{class: class, secret: secret}
 }
 
-// restoreDeployments creates the MachineDeployments with as many replicas as they had, and then has machine-controller-manager start.
+// restoreDeployments creates the MachineDeployments with their saved replicas, and then starts machine-controller-manager.
 func (r *reconcileFlow) restoreDeployments(ctx context.Context) error {
 	err := inParallel(ctx, r.wanted, func(ctx context.Context, d deployment) error {
 		saved := r.restoring[d.name()]
@@ -135,7 +134,7 @@ func (r *reconcileFlow) createOrPatchDeployment(ctx context.Context, found machi
 	})
 }
 
-// restorableObjects are objects as they can be created. gardenlet has left out of them what belongs to the API server they come from.
+// restorableObjects returns objects that can be created. gardenlet has removed the metadata of the former API server.
 func restorableObjects[T any, P object[T]](namespace string, saved []T) []client.Object {
 	objects := make([]client.Object, len(saved))
 	for i := range saved {

@@ -17,10 +17,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// finalWriteTimeout bounds what a pass still does when its own time is over.
+// finalWriteTimeout bounds the writes of a reconciliation after its context has ended.
 const finalWriteTimeout = 15 * time.Second
 
-// waitForMachines waits until all pools are as they are wanted, and records that. What it waits for is asked of one look at everything.
+// waitForMachines waits until all pools have their desired state, and records that. Each check reads everything once.
 func (r *reconcileFlow) waitForMachines(ctx context.Context) error {
 	var last machinestatus.Observed
 	err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
@@ -52,8 +52,8 @@ func (r *reconcileFlow) waitForMachines(ctx context.Context) error {
 	return errors.Join(err, r.restartManager(ctx, last))
 }
 
-// waitWhileDeleting waits for what is wanted again while it is being deleted: it goes in any case, and can only be made anew. Where
-// machine-controller-manager does not run, nothing goes, and there is nobody to wait for.
+// waitWhileDeleting waits for objects that are wanted again while they are being deleted: a deletion cannot be stopped, so they have to be created again. It
+// does not wait if machine-controller-manager does not run, since nothing completes the deletion then.
 func (r *reconcileFlow) waitWhileDeleting(ctx context.Context, deleting func(context.Context) (string, error)) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		reason, err := deleting(ctx)
@@ -81,7 +81,7 @@ func (r *reconcileFlow) deploymentsBeingDeleted(ctx context.Context) (string, er
 	return "", nil
 }
 
-// classesBeingDeleted leaves out classes that machines are of: they stay as long as these do.
+// classesBeingDeleted omits classes with machines: they exist as long as these do.
 func (r *reconcileFlow) classesBeingDeleted(ctx context.Context) (string, error) {
 	classes, err := r.classes(ctx)
 	if err != nil {
@@ -98,13 +98,13 @@ func (r *reconcileFlow) classesBeingDeleted(ctx context.Context) (string, error)
 		}
 		isUsed := slices.ContainsFunc(found.Machines, func(m machinev1alpha1.Machine) bool { return m.Spec.Class.Name == class.Name })
 		if !isUsed {
-			return fmt.Sprintf("machine class %s is wanted again, and machine-controller-manager has to let go of it first", class.Name), nil
+			return fmt.Sprintf("machine class %s is wanted again, and machine-controller-manager has to release it first", class.Name), nil
 		}
 	}
 	return "", nil
 }
 
-// publishAndCheckSuperseded tells gardenlet what there will be, once everything has been ordered, and goes on unless another order has come.
+// publishAndCheckSuperseded publishes the expected state for gardenlet after everything has been requested, and fails if there is a newer operation.
 func (r *reconcileFlow) publishAndCheckSuperseded(ctx context.Context) error {
 	if err := r.publish(ctx); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (r *reconcileFlow) publishAndCheckSuperseded(ctx context.Context) error {
 	return r.checkSuperseded(ctx)
 }
 
-// checkSuperseded returns an error when another order has come meanwhile: machines may take long, and whoever wants other machines, none at
-// all, or the shoot in another seed, is not to wait for these.
+// checkSuperseded returns an error if there is a newer operation: machines may take long, and a change, deletion or migration must not wait for
+// machines that are not wanted any more.
 func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
 	own, live := r.rec.Object, &extensionsv1alpha1.Worker{}
 	if err := r.client.Get(ctx, client.ObjectKeyFromObject(own), live); err != nil {
@@ -128,7 +128,7 @@ func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
 	return nil
 }
 
-// restartManager gives machine-controller-manager another pod when it is stuck, once in a pass.
+// restartManager deletes the pod of machine-controller-manager if it is stuck, once per reconciliation.
 func (r *reconcileFlow) restartManager(ctx context.Context, now machinestatus.Observed) error {
 	clause := machinestatus.StuckReason(now)
 	if r.hibernated || r.managerRestarted || clause == "" {
@@ -147,8 +147,8 @@ func (r *reconcileFlow) restartManager(ctx context.Context, now machinestatus.Ob
 	return nil
 }
 
-// removeObsolete deletes what is not wanted of deployments, then of classes and their secrets. A class goes after the last
-// machine that refers to it: without it, nobody could delete the machine.
+// removeObsolete deletes unwanted deployments, then unwanted classes and their secrets. A class is deleted after the last machine that refers to it: the
+// machine cannot be deleted without it.
 func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {
@@ -168,7 +168,7 @@ func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
 	return r.removeClasses(ctx, found)
 }
 
-// obsolete returns what belongs to a deployment that is not wanted. What belongs to none is somebody else's.
+// obsolete returns objects of deployments that are not wanted. Objects without a deployment belong to others.
 func (r *reconcileFlow) obsolete(now machinestatus.Observed) machinestatus.Observed {
 	obsolete := machinestatus.Observed{At: now.At}
 	for _, d := range now.Deployments {
@@ -189,7 +189,7 @@ func (r *reconcileFlow) obsolete(now machinestatus.Observed) machinestatus.Obser
 	return obsolete
 }
 
-// waitForObsolete waits while there is somebody to wait for: in a shoot that sleeps, what is left goes when it wakes up.
+// waitForObsolete does not wait in a hibernated shoot: the rest is deleted when it wakes up.
 func (r *reconcileFlow) waitForObsolete(ctx context.Context) error {
 	replicas, err := r.managerReplicas(ctx)
 	if err != nil || replicas == 0 {

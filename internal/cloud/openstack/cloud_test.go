@@ -251,7 +251,7 @@ func TestSession_ListPorts_DeletedWhileListing(t *testing.T) {
 		want string
 	}{
 		"once: the list begins anew":                 {ends: 1},
-		"again and again: the list ends in an error": {ends: -1, want: "reading the next page: what the page before ended with is gone"},
+		"again and again: the list ends in an error": {ends: -1, want: "reading the next page: the last object of the page before was deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startCloud(t, fake.WithPageSize(2))

@@ -18,32 +18,31 @@ const ifMatch = "If-Match"
 type resource[T any] struct {
 	session *Session
 	service service
-	// microversion is that of all calls about the kind; empty means the first.
+	// microversion is that of all calls for the kind; empty means the first.
 	microversion string
 	path         string // below the service's endpoint
-	detail       string // appended to the path of a list, where the plain list is terse
+	detail       string // appended to the path of a list, if the plain list lacks fields
 	singular     string // the JSON key around one object
 	plural       string // the JSON key around a list
-	// pageSize is how many objects a page is asked to have at most; 0 leaves that to the service.
+	// pageSize is the requested maximum of objects in a page; 0 is the default of the service.
 	pageSize int
-	// decodedSize tells how many bytes an object takes once decoded, where that is far less than on the wire. Without it all bytes count.
+	// decodedSize returns how many bytes a decoded object takes, if that is far less than in the response. Without it, all bytes of the response count.
 	decodedSize func(T) int
 }
 
 // filter selects objects of one kind.
 type filter[T any] interface {
-	// query asks the service for them.
+	// query is sent to the service.
 	query() url.Values
-	// matches checks each object of the answer: a service ignores a parameter that it does not know, and then hands over
-	// everything it has, which is no base for a deletion.
+	// matches checks each object of the response: a service ignores unknown parameters, and then returns all objects, which must not be deleted.
 	matches(T) bool
 }
 
-// errMarkerGone says that a list cannot go on: the object with which a page ended has been deleted before the next page was asked for.
-var errMarkerGone = errors.New("what the page before ended with is gone")
+// errMarkerGone is returned if a list cannot be continued: the last object of a page was deleted before the next page was requested.
+var errMarkerGone = errors.New("the last object of the page before was deleted")
 
-// list returns all objects that match, page by page. A list that cannot go on begins anew, and never ends in cloud.NotFound because of that: callers
-// would take it for the absence of what they look for.
+// list returns all matching objects, page by page. A list that cannot be continued is restarted, and never fails with cloud.NotFound for that reason: callers
+// would take it for the absence of the resource.
 func (r resource[T]) list(ctx context.Context, f filter[T]) ([]T, error) {
 	const attempts = 3
 	var err error
@@ -130,19 +129,19 @@ func (r resource[T]) itemRequest(ctx context.Context, method, id string, body an
 	return object, r.decode(response, r.singular, &object)
 }
 
-// item returns the path of one object. An empty ID is refused: it would turn the object's path into the collection's.
+// item returns the path of one object. It rejects an empty ID, which would result in the path of the collection.
 func (r resource[T]) item(id string) (string, error) {
 	if id == "" {
-		return "", cloud.Errorf(cloud.Unknown, "a call about one %s needs its ID", r.singular)
+		return "", cloud.Errorf(cloud.Unknown, "a call for one %s needs its ID", r.singular)
 	}
 	return r.path + "/" + url.PathEscape(id), nil
 }
 
-// decode reads what stands under a key of an answer.
+// decode decodes the value of a key in a response.
 func (r resource[T]) decode(response map[string]json.RawMessage, key string, into any) error {
 	content, ok := response[key]
 	if !ok {
-		return cloud.Errorf(cloud.Unavailable, "the answer of the %s service lacks %q", r.service, key)
+		return cloud.Errorf(cloud.Unavailable, "the response of the %s service lacks %q", r.service, key)
 	}
 	if err := json.Unmarshal(content, into); err != nil {
 		return cloud.Errorf(cloud.Unavailable, "decoding %q of the %s service: %w", key, r.service, sanitizeError(err))
@@ -150,8 +149,7 @@ func (r resource[T]) decode(response map[string]json.RawMessage, key string, int
 	return nil
 }
 
-// nextLink returns the link to the page after an answer's, or nothing on the last one. Glance has it on its own, the others among
-// links of several kinds.
+// nextLink returns the link to the next page, or an empty string on the last one. Glance has a separate field for it, the others have it in a list of links.
 func nextLink(response map[string]json.RawMessage, plural string) string {
 	var next string
 	if raw, ok := response["next"]; ok && json.Unmarshal(raw, &next) == nil {
@@ -173,8 +171,8 @@ func nextLink(response map[string]json.RawMessage, plural string) string {
 }
 
 // nextQuery returns the query of the next page, or nil without a link. Only the query of the link is used: behind a proxy its
-// host and scheme are often not those through which the service can be reached. What the link forgets of what was asked for is
-// added, since Octavia's say nothing but where to go on.
+// host and scheme are often not those through which the service can be reached. Parameters of the request that the link
+// lacks are added, since Octavia's links contain only the marker.
 func nextQuery(link string, asked url.Values) url.Values {
 	next, err := url.Parse(link)
 	if link == "" || err != nil {
@@ -210,10 +208,10 @@ func (q query) flag(key string, value *bool) {
 	}
 }
 
-// emptyOrEqual reports whether a criterion is not given or met.
+// emptyOrEqual reports whether a criterion is empty or met.
 func emptyOrEqual(want, got string) bool { return want == "" || want == got }
 
-// emptyOrContains reports whether a set of alternatives is not given or holds what there is.
+// emptyOrContains reports whether a set of alternatives is empty or contains the value.
 func emptyOrContains(want []string, got string) bool {
 	return len(want) == 0 || slices.Contains(want, got)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// toDelete is what a deletion removes, by ID, and what it needs to know for that.
+// toDelete contains the IDs of the resources to delete, and what the deletion depends on.
 type toDelete struct {
 	network  []string
 	router   []string
@@ -21,14 +21,14 @@ type toDelete struct {
 	subnets  []string
 	attached []string // subnets whose router interface is the shoot's
 	routes   nodeRoutes
-	// namesakes have the shoot's name, and nothing tells whether they are the shoot's.
+	// namesakes have the shoot's name, but no mark that proves that they are the shoot's.
 	namesakes []namesake
-	// networkID and routerID are those in use, given or own; empty when there never was one.
+	// networkID and routerID are those in use, given or own; empty if there never was one.
 	networkID, routerID string
 }
 
-// deleteGraph removes the load balancers first, since everything else hangs on them; then interfaces, subnets and
-// network, each when nothing can be in it any more. Nothing is read whose ID is known: it goes, or is gone.
+// deleteGraph deletes the load balancers first, since everything else depends on them; then interfaces, subnets and network, each when it must be empty. It does
+// not read resources with a known ID: it deletes them, or they do not exist any more.
 func (rec *reconciliation) deleteGraph() *contract.Graph {
 	g := contract.NewGraph("deleting infrastructure")
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
@@ -44,16 +44,16 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	add("deleting router", rec.removeRouter, interfaces)
 	subnets := add("deleting subnets", rec.removeSubnets, interfaces, share)
 	add("deleting network", rec.removeNetwork, subnets)
-	// It waits only for what looks for namesakes. A removal that fails since a namesake is in the way must not keep that from being named.
+	// It depends only on the tasks that find namesakes. If a namesake makes a deletion fail, it must be reported nevertheless.
 	g.Add(contract.Task{
-		Name: "looking for what is left under the shoot's name", Do: rec.refuseNamesakes, SkipIf: !rec.startedByUpstream,
+		Name: "looking for resources with the shoot's name", Do: rec.refuseNamesakes, SkipIf: !rec.startedByUpstream,
 		After: []contract.TaskID{keyPair, found},
 	})
 	return g
 }
 
-// findToDelete determines what is the shoot's own. It asks the cloud only where the recorded state cannot answer: no ID is
-// recorded, or an attempt to create is of which nobody knows how it ended.
+// findToDelete determines the shoot's own resources. It calls the cloud only if the recorded state is not sufficient: no ID is recorded, or the result of a
+// creation is unknown.
 func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	rec.toDelete.routes = rec.recordedNodeRoutes()
 	err := inParallel(
@@ -70,12 +70,12 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	return err
 }
 
-// idInUse is empty when there never was any of the kind.
+// idInUse is empty if there never was any of the kind.
 func (rec *reconciliation) idInUse(k kind, givenID string, found []string) string {
 	return cmp.Or(append([]string{rec.state.id(k), givenID}, found...)...)
 }
 
-// recordedNodeRoutes are known by the recorded ranges. The pods' tell routes in subnets that others live in, too.
+// recordedNodeRoutes are selected by the recorded ranges. The range of pods selects routes in subnets that are shared with others, too.
 func (rec *reconciliation) recordedNodeRoutes() nodeRoutes {
 	routes := nodeRoutes{
 		own:  nonEmptyList(rec.state.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR)),
@@ -90,7 +90,7 @@ func (rec *reconciliation) recordedNodeRoutes() nodeRoutes {
 	return routes
 }
 
-// candidates returns the recorded ID of an own resource, and whether the cloud must be asked for more by mark.
+// candidates returns the recorded ID of an own resource, and whether more have to be found in the cloud by their mark.
 func (rec *reconciliation) candidates(k kind, givenID string) (ids []string, searchByMark bool) {
 	id := rec.state.id(k)
 	if id != "" && rec.owns(k, givenID) {
@@ -99,7 +99,7 @@ func (rec *reconciliation) candidates(k kind, givenID string) (ids []string, sea
 	return ids, rec.state.mayHaveMore(k) || (givenID == "" && id == "")
 }
 
-// alsoMarked adds the IDs of marked resources. What the user gave is never among them, marked or not.
+// alsoMarked adds the IDs of marked resources, but never given ones, marked or not.
 func alsoMarked[T any](rec *reconciliation, ids []string, marked []T, id func(T) string) []string {
 	for _, one := range marked {
 		if found := id(one); !slices.Contains(ids, found) && !rec.isGiven(found) {
@@ -109,8 +109,8 @@ func alsoMarked[T any](rec *reconciliation, ids []string, marked []T, id func(T)
 	return ids
 }
 
-// findSubnetsToDelete looks at subnets of the families in use and at those that are recorded. One request finds all that are
-// marked; another one asks for ranges where only the upstream extension, which does not record them, wrote the recorded state.
+// findSubnetsToDelete finds the subnets of the families in use and the recorded ones. One request finds all marked subnets; another one finds the ranges if only
+// the upstream extension, which does not record them, wrote the recorded state.
 func (rec *reconciliation) findSubnetsToDelete(ctx context.Context) error {
 	searchByMark := rec.recordedSubnets()
 	var found []cloudopenstack.Subnet
@@ -141,7 +141,7 @@ func (rec *reconciliation) findSubnetsToDelete(ctx context.Context) error {
 	return nil
 }
 
-// recordedSubnets takes what the recorded state says, and tells whether the cloud must be asked for more by mark.
+// recordedSubnets adds the recorded subnets, and reports whether more have to be found in the cloud by their mark.
 func (rec *reconciliation) recordedSubnets() (searchByMark bool) {
 	for _, k := range subnetKinds() {
 		wanted, inUse := rec.subnet(k)
@@ -160,8 +160,8 @@ func (rec *reconciliation) recordedSubnets() (searchByMark bool) {
 	return searchByMark
 }
 
-// givenAttached returns IDs of given node subnets whose router interface is the shoot's, as far as there are any. The upstream extension records
-// none: a router that goes with the shoot cannot go before it is disconnected, whoever connected it.
+// givenAttached returns IDs of given node subnets whose router interface is the shoot's, if there are any. The upstream extension records
+// none: a router that is deleted with the shoot has to be disconnected first, whoever connected it.
 func (rec *reconciliation) givenAttached() []string {
 	ids := []string{rec.state.id(kindInterface), rec.state.intent(kindInterface)}
 	if rec.owns(kindRouter, rec.plan.router.givenID) {
@@ -171,7 +171,7 @@ func (rec *reconciliation) givenAttached() []string {
 	return ids
 }
 
-// removeEach removes all of a kind and forgets it only when every one is gone.
+// removeEach deletes all resources of a kind, and forgets the kind only when all are gone.
 func (rec *reconciliation) removeEach(what string, ids []string, remove func(id string) error, kinds ...kind) error {
 	var failed []error
 	for _, id := range ids {
@@ -193,7 +193,7 @@ func (rec *reconciliation) removeEach(what string, ids []string, remove func(id 
 	return nil
 }
 
-// factsOf are the facts that are forgotten together with the resource.
+// factsOf returns the facts that are forgotten together with the resource.
 func factsOf(k kind) []string {
 	switch k {
 	case kindNetwork:

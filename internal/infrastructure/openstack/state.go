@@ -10,7 +10,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// kind is a sort of resource of which a shoot has one. Its value is the recorded state's key for the ID.
+// kind is a kind of resource of which a shoot has one. Its value is the key of the ID in the recorded state.
 type kind string
 
 const (
@@ -25,7 +25,7 @@ const (
 	// kindKeyPair is identified by its name.
 	kindKeyPair kind = openstackv1alpha1.StateKeyKeyPair
 	// kindInterface is the router's interface in a node subnet that the user gave. Its ID is the subnet's. Interfaces in
-	// subnets of our own need no record: they go with the subnet.
+	// subnets of the shoot are not recorded: they are deleted with the subnet.
 	kindInterface kind = openstackv1alpha1.StateKeyPrefix + "interface"
 )
 
@@ -38,45 +38,44 @@ func subnetKinds() []kind {
 const (
 	// keyFloatingSubnet is the ID of the external subnet that gave the router its address.
 	keyFloatingSubnet = openstackv1alpha1.StateKeyPrefix + "floatingSubnet"
-	// keyKeyPairDigest says which public key was put into which key pair last: see keyrecord.go.
+	// keyKeyPairDigest is which public key was written to which key pair last: see keyrecord.go.
 	keyKeyPairDigest = openstackv1alpha1.StateKeyPrefix + "keyPairDigest"
-	// keyLeftovers lists what outlives the load balancers of a cloud-controller-manager: see leftovers.go.
+	// keyLeftovers lists resources that remain after the load balancers of a cloud-controller-manager: see leftovers.go.
 	keyLeftovers = openstackv1alpha1.StateKeyPrefix + "leftovers"
 
 	// keyWorkersCIDR is the IPv4 range of the nodes' subnet. Upstream's key for it means something else: see upstreamWorkersCIDR.
 	keyWorkersCIDR = openstackv1alpha1.StateKeyPrefix + "workersCIDR"
-	// keyConfig is the configuration that was fulfilled last, as JSON: what is immutable is compared with it.
+	// keyConfig is the configuration of the last successful reconciliation, as JSON. Immutable fields are compared with it.
 	keyConfig = openstackv1alpha1.StateKeyPrefix + "config"
 
-	// keyAdopted stands for shoots that the upstream extension recorded before.
+	// keyAdopted is set for shoots that the upstream extension has recorded before.
 	keyAdopted = openstackv1alpha1.StateKeyPrefix + "adopted"
-	// keyUnrecorded lists the kinds that the state of an unfinished shoot of the upstream extension lacked: see unrecorded.go.
+	// keyUnrecorded lists the kinds that the state of an incomplete shoot of the upstream extension lacked: see unrecorded.go.
 	keyUnrecorded = openstackv1alpha1.StateKeyPrefix + "unrecorded"
-	// keyProject is the ID of the project in which the shoot lives.
+	// keyProject is the ID of the shoot's project.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
-	// keyUncertainCreates holds since when creates are in doubt, by kind, as JSON: see uncertain_create.go.
+	// keyUncertainCreates is since when creations have an unknown result, by kind, as JSON: see uncertain_create.go.
 	keyUncertainCreates = openstackv1alpha1.StateKeyPrefix + "doubts"
-	// keyNothingCreated stands as long as nobody tried to create anything.
+	// keyNothingCreated is set until the first attempt to create a resource.
 	keyNothingCreated = openstackv1alpha1.StateKeyPrefix + "nothing"
 
 	keyFloatingNetwork = openstackv1alpha1.StateKeyFloatingNetwork
 )
 
-// ownership says who brought a resource into being.
+// ownership is the owner of a resource.
 type ownership string
 
 const (
-	// ownershipUnknown is that of resources which the upstream extension recorded: the configuration tells.
+	// ownershipUnknown is that of resources which the upstream extension recorded: the configuration decides.
 	ownershipUnknown ownership = ""
-	// own resources are removed with the shoot.
+	// own resources are deleted with the shoot.
 	own ownership = "own"
-	// given resources are the user's and stay.
+	// given resources belong to the user and are never deleted.
 	given ownership = "given"
 )
 
-// state is what is known about the shoot's resources from earlier passes and learned in this one. It is safe for
-// concurrent use.
+// state is what earlier reconciliations recorded of the shoot's resources, and what this one has found. It is safe for concurrent use.
 type state struct {
 	mutex            sync.Mutex
 	data             map[string]string
@@ -89,14 +88,14 @@ func newState() *state {
 	return &state{data: map[string]string{}, owners: map[kind]ownership{}, intents: map[kind]string{}, uncertainCreates: map[kind]string{}}
 }
 
-// empty tells whether nothing was ever recorded.
+// empty reports whether nothing was ever recorded.
 func (s *state) empty() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return len(s.data) == 0 && len(s.intents) == 0
 }
 
-// fromUpstream tells whether somebody else wrote the recorded state: the upstream extension.
+// fromUpstream reports whether the upstream extension wrote the recorded state.
 func (s *state) fromUpstream() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -108,10 +107,10 @@ func (s *state) fromUpstream() bool {
 	return len(s.data) > 0 && len(s.intents)+len(s.owners)+len(s.uncertainCreates) == 0
 }
 
-// nothingCreated tells whether it is recorded that nothing of the shoot can exist.
+// nothingCreated reports whether it is recorded that the shoot cannot have any resource.
 func (s *state) nothingCreated() bool { return s.fact(keyNothingCreated) != "" }
 
-// fact returns what is recorded under a key, or nothing.
+// fact returns the recorded value of a key, or an empty string.
 func (s *state) fact(key string) string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -129,7 +128,7 @@ func (s *state) setFact(key, value string) {
 	s.data[key] = value
 }
 
-// id returns the recorded ID of the shoot's resource of that kind, or nothing.
+// id returns the recorded ID of the shoot's resource of that kind, or an empty string.
 func (s *state) id(k kind) string { return s.fact(string(k)) }
 
 // owner returns who owns the recorded resource, as far as it is recorded.
@@ -139,7 +138,7 @@ func (s *state) owner(k kind) ownership {
 	return s.owners[k]
 }
 
-// intent returns the name of what was about to be created when the state was saved, or nothing.
+// intent returns the name of the resource that was about to be created when the state was saved, or an empty string.
 func (s *state) intent(k kind) string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -153,7 +152,7 @@ func (s *state) recordIntent(k kind, name string) {
 	s.intents[k] = name
 }
 
-// recordResource records a resource and fulfils the intent. What was given once never becomes the shoot's own.
+// recordResource records a resource and removes the intent. A given resource never becomes the shoot's own.
 func (s *state) recordResource(k kind, id string, owner ownership) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -165,11 +164,11 @@ func (s *state) recordResource(k kind, id string, owner ownership) {
 	delete(s.intents, k)
 	s.clearUnrecorded(k)
 	if k == kindInterface || k == kindKeyPair {
-		delete(s.uncertainCreates, k) // there cannot be two of them
+		delete(s.uncertainCreates, k) // there cannot be two
 	}
 }
 
-// forget removes all that is known about the kind, and the facts that go with it.
+// forget removes everything recorded of the kind, and the facts that depend on it.
 func (s *state) forget(k kind, facts ...string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -181,35 +180,35 @@ func (s *state) forget(k kind, facts ...string) {
 	}
 }
 
-// intended returns the kinds of which something was about to be created.
+// intended returns the kinds with an intent.
 func (s *state) intended() []kind {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return slices.Sorted(maps.Keys(s.intents))
 }
 
-// withdraw removes an intent of which nothing came.
+// withdraw removes an intent whose resource was not created.
 func (s *state) withdraw(k kind) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	delete(s.intents, k)
 }
 
-// markUncertain records that nobody knows what came of a create.
+// markUncertain records that the result of a creation is unknown.
 func (s *state) markUncertain(k kind, now time.Time) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.uncertainCreates[k] = now.UTC().Format(time.RFC3339)
 }
 
-// clearUncertain removes a doubt.
+// clearUncertain records that the result of a creation is known.
 func (s *state) clearUncertain(k kind) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	delete(s.uncertainCreates, k)
 }
 
-// isUncertain tells whether a create is in doubt.
+// isUncertain reports whether the result of a creation is unknown.
 func (s *state) isUncertain(k kind) bool {
 	_, uncertain := s.uncertainSince(k)
 	return uncertain
@@ -226,10 +225,10 @@ func (s *state) uncertainSince(k kind) (time.Time, bool) {
 	return since, uncertain
 }
 
-// mayHaveMore tells whether there may be more of a kind than what is recorded.
+// mayHaveMore reports whether there may be more resources of a kind than the recorded one.
 func (s *state) mayHaveMore(k kind) bool { return s.intent(k) != "" || s.isUncertain(k) }
 
-// leftovers returns the recorded leftovers in the form kind/ID, sorted.
+// leftovers returns the recorded leftovers as kind/ID, sorted.
 func (s *state) leftovers() []string {
 	list := s.fact(keyLeftovers)
 	if list == "" {

@@ -80,7 +80,7 @@ func TestDriver_ServerOfAnotherShoot(t *testing.T) {
 	o.machine.Spec.ProviderID = s.providerID(id)
 	err = o.delete(t.Context(), p)
 	require.Equal(t, codes.FailedPrecondition, code(err))
-	require.ErrorContains(t, err, "somebody else's")
+	require.ErrorContains(t, err, "does not belong to the shoot")
 	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
 }
 

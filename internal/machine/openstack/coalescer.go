@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// coalescer lets many who each ask for what goes by one name share the calls that answer them. Of all that ask while a call is
-// under way, the next call answers every one: nobody gets an answer from a call that began before the question, and there is
-// never more than one call at a time. However many machines are being made, their look-ups and polls cost what those of one or two do.
+// coalescer combines concurrent look-ups by name into one call. One call runs at a time, and the next call answers all callers that asked meanwhile. No caller
+// gets a response of a call that started before its request. So the look-ups and polls of any number of machines cost as much as those of one or two.
 type coalescer[T any] struct {
-	// list asks the cloud for what goes by these names, of which there is at least one. It may return more.
+	// list returns the objects with these names, of which there is at least one, from the cloud. It may return more.
 	list func(ctx context.Context, names []string) ([]T, error)
-	// nameOf says by which name an object goes.
+	// nameOf returns the name of an object.
 	nameOf func(T) string
 	// timeout bounds one call.
 	timeout time.Duration
@@ -24,12 +23,12 @@ type coalescer[T any] struct {
 	timer   *time.Timer
 }
 
-// lookup is what one caller waits for.
+// lookup is the request of one caller.
 type lookup[T any] struct {
 	name string
-	// notBefore is from when on a call may answer it, due is when one has to.
+	// notBefore is the earliest start of a call that may answer it, due the latest.
 	notBefore, deadline time.Time
-	// withdraw takes the question back. It is replaced when a call is on its way that answers it.
+	// withdraw cancels the request. It is replaced when a call that answers it has started.
 	withdraw func()
 	result   chan lookupResult[T]
 }
@@ -39,9 +38,8 @@ type lookupResult[T any] struct {
 	err   error
 }
 
-// find returns all that goes by the name at a moment after the question. The call that answers it begins after patience at the latest,
-// unless another is still under way then, and after half of it if somebody else is less patient. One who gives up does no harm to
-// others.
+// find returns all objects with the name at a time after the request. The call starts after delay at the latest, unless another one is still running, and after
+// half of it if another caller has a shorter delay. A cancelled request does not affect others.
 func (g *coalescer[T]) find(ctx context.Context, name string, maxWait time.Duration) ([]T, error) {
 	now := time.Now()
 	q := &lookup[T]{name: name, notBefore: now.Add(maxWait / 2), deadline: now.Add(maxWait), result: make(chan lookupResult[T], 1)}
@@ -61,7 +59,7 @@ func (g *coalescer[T]) find(ctx context.Context, name string, maxWait time.Durat
 	}
 }
 
-// schedule sees to it that the next call begins when the first of those who wait wants it to. The caller holds the lock.
+// schedule schedules the next call for the first due request. The caller holds the lock.
 func (g *coalescer[T]) schedule() {
 	if g.timer != nil {
 		g.timer.Stop()
@@ -84,7 +82,7 @@ func (g *coalescer[T]) onTimer() {
 	g.schedule()
 }
 
-// startCall sends the call that answers all questions that are ripe. It is given up when the last who asked has gone. The caller holds the lock.
+// startCall starts the call for all due requests. It is cancelled when all of them are cancelled. The caller holds the lock.
 func (g *coalescer[T]) startCall() {
 	now := time.Now()
 	var due, pending []*lookup[T]
@@ -132,7 +130,7 @@ func (g *coalescer[T]) matching(objects []T, name string) []T {
 	return found
 }
 
-// commonPrefix returns what all names begin with.
+// commonPrefix returns the common prefix of all names.
 func commonPrefix(names []string) string {
 	prefix := names[0]
 	for _, name := range names[1:] {

@@ -12,7 +12,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// create returns the machine's server when it is active. It goes on from whatever there is of it.
+// create returns the machine's server when it is active. It continues from any partial state.
 func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	if err := m.class.validate(); err != nil {
 		return cloudopenstack.Server{}, err
@@ -28,7 +28,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	switch {
 	case !found && len(servers) > 0:
 		return cloudopenstack.Server{}, failuref(codes.AlreadyExists,
-			"server %s has the name but not the tags %q and %q, so that it is somebody else's and stays as it is: rename it, or delete the machine",
+			"server %s has the name but not the tags %q and %q, so it does not belong to the shoot: rename it, or delete the machine",
 			servers[0].ID, m.class.cluster, m.class.role)
 	case !found:
 		created, err := m.createServer(ctx)
@@ -42,8 +42,8 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	return m.waitActive(ctx, server)
 }
 
-// createServer asks for the ports and the server, and returns the server's ID. What a cloud refuses may be an ID that stood for a name minutes
-// ago, and that is no fault of the class: then it is asked once more, with names that are looked up anew.
+// createServer creates the ports and the server, and returns the server's ID. If the cloud rejects the request, the cause may be a cached ID of a name, which is
+// no error of the class. Then it tries once more, with new look-ups.
 func (m *machine) createServer(ctx context.Context) (string, error) {
 	id, err := m.createOnce(ctx)
 	if (cloud.IsNotFound(err) || isBadRequest(err)) && m.ids.cached {
@@ -55,7 +55,7 @@ func (m *machine) createServer(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// createOnce asks for the ports and the server once. Ports of what is refused go: the next attempt may be far off.
+// createOnce creates the ports and the server once. If the server is rejected, it deletes the ports: the next attempt may be much later.
 func (m *machine) createOnce(ctx context.Context) (string, error) {
 	wanted, err := m.serverSpec(ctx)
 	if err != nil {
@@ -79,8 +79,8 @@ func (m *machine) createOnce(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// requestServer asks once more after a refusal for want of a permission: Nova refuses in the same way when a quota is used up, and when it
-// is not any more by the time that one looks, only another question tells which of the two it was.
+// requestServer tries once more after a 403: Nova uses it for exceeded quotas as well as for missing permissions. If the quota is not exceeded any more when it is
+// checked, only another request shows which of the two it was.
 func (m *machine) requestServer(ctx context.Context, wanted cloudopenstack.ServerCreate) (cloudopenstack.Server, error) {
 	created, err := m.account.CreateServer(ctx, wanted)
 	if cloud.KindOf(err) == cloud.Unauthorized {
@@ -89,7 +89,7 @@ func (m *machine) requestServer(ctx context.Context, wanted cloudopenstack.Serve
 	return created, err
 }
 
-// serverSpec is the server to ask for, but for its ports.
+// serverSpec returns the server to create, except for its ports.
 func (m *machine) serverSpec(ctx context.Context) (cloudopenstack.ServerCreate, error) {
 	c := m.class
 	wanted := cloudopenstack.ServerCreate{
@@ -124,7 +124,7 @@ func deref(text *string) string {
 	return *text
 }
 
-// waitActive waits until the server is active, and does away with one that fails.
+// waitActive waits until the server is active, and deletes one that fails.
 func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) (cloudopenstack.Server, error) {
 	if server.TaskState == taskDeleting {
 		return server, failuref(codes.Aborted, "server %s by the same name is still being deleted", server.ID)
@@ -148,17 +148,17 @@ func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) 
 	return server, nil
 }
 
-// getUnlisted looks for a server that is not among those by its name: lists may be late, and a second server must not be made.
+// getUnlisted gets a server by its ID that is missing in the list by name: lists may be outdated, and a second server must not be created.
 func (m *machine) getUnlisted(ctx context.Context, id string) (*cloudopenstack.Server, error) {
 	server, err := m.account.GetServer(ctx, id)
 	if cloud.IsNotFound(err) || err == nil && isDeleted(server) {
-		return nil, failuref(codes.Aborted, "it has vanished while it was being built")
+		return nil, failuref(codes.Aborted, "it was deleted while it was being built")
 	}
 	return &server, err
 }
 
-// removeFailed removes a server that could not be built with all that belongs to it, and says why it failed. MCM then tries anew. When not
-// all of it can be removed, the next attempt begins here.
+// removeFailed deletes a server that could not be built with its ports, and returns the reason of the failure. MCM then tries again. If the deletion fails, the
+// next attempt starts with it.
 func (m *machine) removeFailed(ctx context.Context, server cloudopenstack.Server) error {
 	failed, err := m.account.GetServer(ctx, server.ID)
 	if err != nil && !cloud.IsNotFound(err) {
@@ -172,8 +172,7 @@ func (m *machine) removeFailed(ctx context.Context, server cloudopenstack.Server
 	return reason
 }
 
-// failureReason tells why a server failed. What counts is where it came to be and the code of the fault, never its prose, which is
-// for people.
+// failureReason returns why a server failed. It depends on the host and the code of the fault, never on its text.
 func failureReason(server cloudopenstack.Server) error {
 	code, words := 0, "the cloud does not say why"
 	if server.Fault != nil {

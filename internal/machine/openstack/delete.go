@@ -22,7 +22,7 @@ func (m *machine) delete(ctx context.Context) error {
 	}
 	if i := slices.IndexFunc(servers, m.isKnown); i >= 0 && !m.class.owns(servers[i]) {
 		return failuref(codes.FailedPrecondition,
-			"server %s does not have the tags %q and %q, so that it is somebody else's and stays as it is: give it the tags if it is not, or remove it from the machine's providerID",
+			"server %s does not have the tags %q and %q, so it does not belong to the shoot: give it the tags if it does, or remove it from the machine's providerID",
 			m.serverID, m.class.cluster, m.class.role)
 	}
 	if m.orphan {

@@ -14,30 +14,30 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// taskDeleting is the task state of a server that goes.
+// taskDeleting is the task state of a server that is being deleted.
 const taskDeleting = "deleting"
 
-// machine is one machine while something is done about it.
+// machine is one machine during one request.
 type machine struct {
 	class   *class
 	account *account
-	// ids are the IDs of what the class refers to by name.
+	// ids are the IDs of the resources that the class refers to by name.
 	ids  *idLookup
 	log  logr.Logger
 	poll time.Duration
 
 	name string
-	// serverID is that of the server which MCM knows as the machine's; empty when it knows none.
+	// serverID is the ID of the server that MCM has recorded for the machine, empty if there is none.
 	serverID string
-	// known machines have been handed over to MCM, or are on their way out.
+	// known is true if MCM has recorded the machine's server, or deletes the machine.
 	known bool
-	// orphan says that MCM wants to be rid of one server only: one that no Machine stands for, or of which there are two.
+	// orphan is true if MCM deletes one server only: one without a Machine, or a duplicate.
 	orphan bool
-	// hasDuplicates says that another server by the machine's name stays.
+	// hasDuplicates is true if there is another server with the machine's name that is kept.
 	hasDuplicates bool
 }
 
-// status returns the machine's server. What it has found is there for the creation, which MCM asks for next if there is none.
+// status returns the machine's server. It keeps the result for the creation, which MCM requests next if there is no server.
 func (m *machine) status(ctx context.Context) (cloudopenstack.Server, error) {
 	servers, err := m.findServers(ctx)
 	if err != nil {
@@ -56,11 +56,11 @@ func isComplete(server cloudopenstack.Server) bool {
 	return server.Status != cloudopenstack.ServerBuild && server.Status != cloudopenstack.ServerError && server.TaskState != taskDeleting
 }
 
-// lookupDelayDivisor is the part of the interval between polls for which a look-up waits for others: machines come in numbers, but one by one.
+// lookupDelayDivisor is the part of the poll interval for which a look-up waits for others: many machines are created at the same time, but requested one by
+// one.
 const lookupDelayDivisor = 60
 
-// findServers returns all servers by the machine's name, the shoot's or not, and the one that MCM knows as the machine's even if it goes
-// by another name.
+// findServers returns all servers with the machine's name, the shoot's or not, and the one that MCM has recorded for the machine, even if it has another name.
 func (m *machine) findServers(ctx context.Context) ([]cloudopenstack.Server, error) {
 	servers, err := m.account.servers.find(ctx, m.name, m.poll/lookupDelayDivisor)
 	if err != nil {
@@ -84,18 +84,18 @@ func (m *machine) findServers(ctx context.Context) ([]cloudopenstack.Server, err
 
 func (m *machine) isKnown(server cloudopenstack.Server) bool { return server.ID == m.serverID }
 
-// isDeleted reports whether a server is no more, although the cloud still lists it.
+// isDeleted reports whether a server was deleted, although the cloud still lists it.
 func isDeleted(server cloudopenstack.Server) bool {
 	return server.Status == cloudopenstack.ServerDeleted || server.Status == cloudopenstack.ServerSoftDeleted
 }
 
-// own returns the servers among these that carry the shoot's tags.
+// own returns the servers with the shoot's tags.
 func (m *machine) own(servers []cloudopenstack.Server) []cloudopenstack.Server {
 	return slices.DeleteFunc(slices.Clone(servers), func(s cloudopenstack.Server) bool { return !m.class.owns(s) })
 }
 
-// choose returns the machine's server. There is more than one when a request was so late that nobody waited for it any more: then the one
-// that MCM knows counts, or one that is complete. MCM finds that no Machine stands for the others, and has them removed.
+// choose returns the machine's server. There may be several if a request took effect after its timeout: then it prefers the one that MCM has recorded, or a
+// complete one. MCM deletes the others, since they have no Machine.
 func (m *machine) choose(servers []cloudopenstack.Server) (cloudopenstack.Server, bool) {
 	own := m.own(servers)
 	if len(own) == 0 {
@@ -121,7 +121,7 @@ func (m *machine) choose(servers []cloudopenstack.Server) (cloudopenstack.Server
 	return own[0], true
 }
 
-// list returns the shoot's servers. The names of machines begin with the shoot's unless somebody else has made the class.
+// list returns the shoot's servers. The names of machines begin with the shoot's name, unless another controller has created the class.
 func (m *machine) list(ctx context.Context, class string) ([]cloudopenstack.Server, error) {
 	prefix := m.class.technicalID() + "-"
 	if !strings.HasPrefix(class, prefix) {
@@ -137,14 +137,14 @@ func (m *machine) list(ctx context.Context, class string) ([]cloudopenstack.Serv
 // maxFailedPolls is how many polls may fail in a row, each of which the session has repeated.
 const maxFailedPolls = 4
 
-// isTransient reports whether another call may succeed where one has failed.
+// isTransient reports whether a repeated call may succeed.
 func isTransient(err error) bool {
 	kind := cloud.KindOf(err)
 	return kind == cloud.Unavailable || kind == cloud.RateLimited
 }
 
-// waitForServer polls until something is true of the machine's server with this ID, and returns it as it is then. nil stands for a server that is gone.
-// All machines that wait share the polls, and a few that fail in a row do no harm.
+// waitForServer polls until the condition is true for the machine's server with this ID, and returns it. nil stands for a deleted server. All waiting machines
+// share the polls, and a few consecutive failures are tolerated.
 func (m *machine) waitForServer(ctx context.Context, id string, done func(*cloudopenstack.Server) bool) (*cloudopenstack.Server, error) {
 	for failures := 0; ; {
 		servers, err := m.account.servers.find(ctx, m.name, m.poll)

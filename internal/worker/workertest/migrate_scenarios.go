@@ -67,7 +67,7 @@ func migrateScenarios() []scenario {
 			servers := NewServers()
 			s := newHarness(t, env, servers, 0)
 			s.restore(nil)
-			object := s.waitForError("nothing tells of the machines")
+			object := s.waitForError("it contains no machines of the shoot")
 			assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorConfigurationProblem}, object.Status.LastError.Codes)
 			assert.Zero(t, s.managerReplicas())
 			s.change(func(object *extensionsv1alpha1.Worker) {
