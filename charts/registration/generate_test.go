@@ -258,8 +258,10 @@ func TestGenerate_Errors(t *testing.T) {
 			want:   "chart digest of wrecker: there is no wrecker; there are worker-controller",
 		},
 		"a digest that is none": {
-			change: func(o *registration.Options) { o.ImageDigests = map[string]string{"machine-controller-openstack": "latest"} },
-			want:   "image digest of machine-controller-openstack: \"latest\" is none; it begins with sha256:",
+			change: func(o *registration.Options) {
+				o.ImageDigests = map[string]string{"machine-controller-openstack": "latest"}
+			},
+			want: "image digest of machine-controller-openstack: \"latest\" is none; it begins with sha256:",
 		},
 		"values for a registration there is not": {
 			change: func(o *registration.Options) { o.ValuesOf = map[string]registration.Values{"worker-aws": {}} },
