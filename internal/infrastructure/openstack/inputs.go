@@ -31,19 +31,9 @@ type inputs struct {
 func configPath() *field.Path  { return field.NewPath("spec", "providerConfig") }
 func profilePath() *field.Path { return field.NewPath("cloudProfile", "spec", "providerConfig") }
 
-// decodedInputs is what decodeInputs returns.
-type decodedInputs struct {
-	inputs *inputs
-	errs   field.ErrorList
-}
-
 // inputsOf returns the inputs of a reconciliation, which it decodes once.
 func inputsOf(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
-	decoded := contract.DecodeOnce(shoot.Decoded, func() decodedInputs {
-		in, errs := decodeInputs(shoot)
-		return decodedInputs{in, errs}
-	})
-	return decoded.inputs, decoded.errs
+	return contract.DecodeOnce(shoot.Decoded, func() (*inputs, field.ErrorList) { return decodeInputs(shoot) })
 }
 
 // decodeInputs reads config, profile and networking. Each error says in which document it is; what has one is nil.

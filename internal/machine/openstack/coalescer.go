@@ -38,8 +38,8 @@ type lookupResult[T any] struct {
 	err   error
 }
 
-// find returns all objects with the name at a time after the request. The call starts after delay at the latest, unless another one is still running, and after
-// half of it if another caller has a shorter delay. A cancelled request does not affect others.
+// find returns all objects with the name at a time after the request. The call starts after maxWait at the latest, unless another one is still running, and after
+// half of it if another caller has a shorter one. A cancelled request does not affect others.
 func (g *coalescer[T]) find(ctx context.Context, name string, maxWait time.Duration) ([]T, error) {
 	now := time.Now()
 	q := &lookup[T]{name: name, notBefore: now.Add(maxWait / 2), deadline: now.Add(maxWait), result: make(chan lookupResult[T], 1)}

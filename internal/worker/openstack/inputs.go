@@ -29,19 +29,9 @@ func poolPath(i int) *field.Path { return field.NewPath("spec", "pools").Index(i
 func infraPath() *field.Path     { return field.NewPath("spec", "infrastructureProviderStatus") }
 func profilePath() *field.Path   { return field.NewPath("cloudProfile", "spec", "providerConfig") }
 
-// decodedInputs is what decodeInputs returns.
-type decodedInputs struct {
-	inputs *inputs
-	errs   field.ErrorList
-}
-
 // inputsOf returns the inputs of a reconciliation, which it decodes once.
 func inputsOf(shoot *worker.Shoot) (*inputs, field.ErrorList) {
-	decoded := contract.DecodeOnce(shoot.Decoded, func() decodedInputs {
-		in, errs := decodeInputs(shoot)
-		return decodedInputs{in, errs}
-	})
-	return decoded.inputs, decoded.errs
+	return contract.DecodeOnce(shoot.Decoded, func() (*inputs, field.ErrorList) { return decodeInputs(shoot) })
 }
 
 // decodeInputs reads all documents. Each error says in which it is.
