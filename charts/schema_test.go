@@ -23,26 +23,26 @@ func TestRender_InvalidValues(t *testing.T) {
 		values map[string]any
 		want   []string
 	}{
-		"no types":                    {values: map[string]any{"types": []string{}}, want: []string{"'/types'", "minItems"}},
-		"types are no list":           {values: map[string]any{"types": "openstack"}, want: []string{"'/types'", "want array"}},
-		"a role that is none yet":     {values: map[string]any{"role": "secondary"}, want: []string{"'/role'", "'primary'"}},
-		"a name that is none":         {values: map[string]any{"replicas": 3}, want: []string{"replicas: there is no such value; if it is to be replicaCount, write it so, else remove it"}},
-		"a name inside that is none":  {values: map[string]any{"image": map[string]any{"name": "x"}}, want: []string{"'/image'", "'name'"}},
-		"a tag that is none":          {values: map[string]any{"image": map[string]any{"tag": "a b"}}, want: []string{"'/image/tag'"}},
-		"a digest that is none":       {values: map[string]any{"image": map[string]any{"digest": "sha256:12"}}, want: []string{"'/image/digest'"}},
-		"no workers":                  {values: map[string]any{"concurrentSyncs": 0}, want: []string{"'/concurrentSyncs'", "minimum"}},
-		"a class that is none":        {values: map[string]any{"extensionClasses": []string{"world"}}, want: []string{"'/extensionClasses/0'"}},
-		"a level that is none":        {values: map[string]any{"logLevel": "trace"}, want: []string{"'/logLevel'"}},
-		"a limit of CPU":              {values: map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": 1}}}, want: []string{"'/resources/limits'", "'cpu'"}},
-		"a quantity that is none":     {values: map[string]any{"vpa": map[string]any{"minAllowed": map[string]any{"memory": "much"}}}, want: []string{"'/vpa/minAllowed/memory'"}},
-		"images without a list":       {chart: "network-controller", values: map[string]any{"imageVectorOverwrite": map[string]any{"x": 1}}, want: []string{"'/imageVectorOverwrite'", "'images'"}},
-		"images where there are none": {values: map[string]any{"imageVectorOverwrite": ""}, want: []string{"imageVectorOverwrite: this chart has no such value, only other charts have; remove it"}},
-		"images that are no YAML":     {chart: "network-controller", values: map[string]any{"imageVectorOverwrite": "- a\n- b"}, want: []string{"imageVectorOverwrite: is no document of YAML"}},
+		"no types":                          {values: map[string]any{"types": []string{}}, want: []string{"'/types'", "minItems"}},
+		"types is not a list":               {values: map[string]any{"types": "openstack"}, want: []string{"'/types'", "want array"}},
+		"an unknown role":                   {values: map[string]any{"role": "secondary"}, want: []string{"'/role'", "'primary'"}},
+		"an unknown value":                  {values: map[string]any{"replicas": 3}, want: []string{"replicas: there is no such value; if it is to be replicaCount, write it so, else remove it"}},
+		"an unknown nested value":           {values: map[string]any{"image": map[string]any{"name": "x"}}, want: []string{"'/image'", "'name'"}},
+		"an invalid tag":                    {values: map[string]any{"image": map[string]any{"tag": "a b"}}, want: []string{"'/image/tag'"}},
+		"an invalid digest":                 {values: map[string]any{"image": map[string]any{"digest": "sha256:12"}}, want: []string{"'/image/digest'"}},
+		"no workers":                        {values: map[string]any{"concurrentSyncs": 0}, want: []string{"'/concurrentSyncs'", "minimum"}},
+		"an unknown class":                  {values: map[string]any{"extensionClasses": []string{"world"}}, want: []string{"'/extensionClasses/0'"}},
+		"an unknown log level":              {values: map[string]any{"logLevel": "trace"}, want: []string{"'/logLevel'"}},
+		"a CPU limit":                       {values: map[string]any{"resources": map[string]any{"limits": map[string]any{"cpu": 1}}}, want: []string{"'/resources/limits'", "'cpu'"}},
+		"an invalid quantity":               {values: map[string]any{"vpa": map[string]any{"minAllowed": map[string]any{"memory": "much"}}}, want: []string{"'/vpa/minAllowed/memory'"}},
+		"images without a list":             {chart: "network-controller", values: map[string]any{"imageVectorOverwrite": map[string]any{"x": 1}}, want: []string{"'/imageVectorOverwrite'", "'images'"}},
+		"images for a chart without images": {values: map[string]any{"imageVectorOverwrite": ""}, want: []string{"imageVectorOverwrite: this chart has no such value, only other charts have; remove it"}},
+		"images that are invalid YAML":      {chart: "network-controller", values: map[string]any{"imageVectorOverwrite": "- a\n- b"}, want: []string{"imageVectorOverwrite: is no document of YAML"}},
 		"an etcd without size": {
 			chart: "controlplane-controller", values: map[string]any{"etcd": map[string]any{"main": map[string]any{"storageCapacity": "big"}}},
 			want: []string{"'/etcd/main/storageCapacity'"},
 		},
-		"the machine controller's image twice": {
+		"two images of the machine controller": {
 			chart: "worker-controller",
 			values: map[string]any{
 				"machineController":    map[string]any{"images": map[string]any{"openstack": map[string]any{"tag": "v1"}}},
@@ -50,8 +50,8 @@ func TestRender_InvalidValues(t *testing.T) {
 			},
 			want: []string{`imageVectorOverwrite: names the image "machine-controller-manager-provider-openstack"`, "give one of them"},
 		},
-		"a type that the binary has not": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack'"}},
-		"the same port twice":            {values: map[string]any{"usablePorts": []int{1, 2, 1}}, want: []string{"'/usablePorts'", "items at 0 and 2 are equal"}},
+		"a type that the binary does not serve": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack'"}},
+		"the same port twice":                   {values: map[string]any{"usablePorts": []int{1, 2, 1}}, want: []string{"'/usablePorts'", "items at 0 and 2 are equal"}},
 		"a label of the selector": {
 			values: map[string]any{"podLabels": map[string]string{"app.kubernetes.io/name": "x"}},
 			want:   []string{"podLabels: app.kubernetes.io/name is the chart's own, by which it finds its pods; remove it"},
@@ -61,22 +61,22 @@ func TestRender_InvalidValues(t *testing.T) {
 			values: map[string]any{"imageRegistries": map[string]any{"registry.example.org": map[string]any{"username": "puller"}}},
 			want:   []string{"'/imageRegistries/registry.example.org'", "'password'"},
 		},
-		"a variable twice":          {values: map[string]any{"extraEnv": []any{env("A", "1"), env("A", "2")}}, want: []string{`extraEnv: has "A" twice`}},
-		"a toleration that is none": {values: map[string]any{"tolerations": []any{map[string]any{"keys": "x"}}}, want: []string{"'/tolerations/0'", "'keys'"}},
-		"spread without a topology": {
+		"a variable twice":      {values: map[string]any{"extraEnv": []any{env("A", "1"), env("A", "2")}}, want: []string{`extraEnv: has "A" twice`}},
+		"an invalid toleration": {values: map[string]any{"tolerations": []any{map[string]any{"keys": "x"}}}, want: []string{"'/tolerations/0'", "'keys'"}},
+		"a topology spread constraint without topology": {
 			values: map[string]any{"topologySpreadConstraints": []any{map[string]any{"maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}}},
 			want:   []string{"'/topologySpreadConstraints/0'", "'topologyKey'"},
 		},
-		"a limit below what is asked for": {
+		"a limit below the request": {
 			values: map[string]any{"resources": map[string]any{"requests": map[string]any{"memory": "1Gi"}, "limits": map[string]any{"memory": "1G"}}},
 			want:   []string{"resources: the limit of memory (1G) is below what is asked for (1Gi)"},
 		},
-		"a unit that Kubernetes has not": {
+		"an invalid unit": {
 			values: map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "1ki"}}}, want: []string{"'/resources/limits/memory'"},
 		},
-		"ports too few":           {values: map[string]any{"usablePorts": []int{1, 2}}, want: []string{"usablePorts: has 2"}},
-		"a port that is none":     {values: map[string]any{"usablePorts": []int{1, 2, 70000}}, want: []string{"'/usablePorts/2'"}},
-		"webhooks where are none": {values: map[string]any{"disableWebhooks": []string{"*"}}, want: []string{"disableWebhooks: this chart has no such value"}},
+		"too few ports":                         {values: map[string]any{"usablePorts": []int{1, 2}}, want: []string{"usablePorts: has 2"}},
+		"an invalid port":                       {values: map[string]any{"usablePorts": []int{1, 2, 70000}}, want: []string{"'/usablePorts/2'"}},
+		"webhooks for a chart without webhooks": {values: map[string]any{"disableWebhooks": []string{"*"}}, want: []string{"disableWebhooks: this chart has no such value"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			name := test.chart
@@ -92,7 +92,7 @@ func TestRender_InvalidValues(t *testing.T) {
 	}
 }
 
-// Gardener mixes values in, and a later one may mix in more. What it adds must not be taken for an error, and an error not for an addition.
+// Gardener adds values, and later releases may add more. They must not be taken for misspelt values of the chart, and vice versa.
 func TestRender_UnknownValues(t *testing.T) {
 	for name, suggestion := range map[string]string{
 		"replicas": "replicaCount", "podLabel": "podLabels", "type": "types", "imagePullSecert": "imagePullSecrets", "loglevel": "logLevel",
@@ -124,7 +124,7 @@ func TestRender_UnknownValues(t *testing.T) {
 	}
 }
 
-// Templates know the names of values from files that are written from the schemas.
+// The templates get the names of values from files that are generated from the schemas.
 func TestTemplates_ValueNames(t *testing.T) {
 	var everywhere []string
 	for _, name := range all() {
@@ -146,7 +146,7 @@ func compareNames(t *testing.T, folder, template, comment string, names []string
 		fmt.Sprintf("{{/* %s Written by go test -update. */}}\n{{- define %q -}}\n%s\n{{- end -}}\n", comment, template, encoded))
 }
 
-// What kubelet reads is Docker's own form.
+// The kubelet reads Docker's format.
 func TestRender_ImageRegistries(t *testing.T) {
 	objects, err := Render(archiveOf(t, "worker-controller"), releaseOf("worker-controller"), withTypes("worker-controller", allValues("worker-controller")))
 	require.NoError(t, err)
@@ -178,14 +178,14 @@ func TestRender_ImageAsString(t *testing.T) {
 		manifest(t, name, withTypes(name, map[string]any{"imageVectorOverwrite": document})))
 }
 
-// schema is as much of a JSON schema as there is to compare.
+// schema has the parts of a JSON schema that the test compares.
 type schema struct {
 	Description string            `json:"description"`
 	Properties  map[string]schema `json:"properties"`
 }
 
 func TestSchema_AllValuesDescribed(t *testing.T) {
-	// Helm's own, and one whose default is that there is none.
+	// Helm's default, and a default of null.
 	undocumented := []string{"global", "common", "imageVectorOverwrite"}
 	for _, name := range all() {
 		values := map[string]any{}

@@ -20,7 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// scenario is a seed, what is on it, and which of our kinds are wanted there.
+// scenario is a seed, its objects, and which of our kinds it needs.
 type scenario struct {
 	seed    garden.SeedOptions
 	shoots  []garden.ShootOptions
@@ -32,18 +32,18 @@ func scenarios() map[string]scenario {
 	openstack := []string{"ControlPlane/openstack", "Infrastructure/openstack", "Worker/openstack"}
 	all := append(slices.Clone(openstack), "Network/calico")
 	return map[string]scenario{
-		"a seed on openstack without any shoot wants what its own provider's types stand for": {trellis: openstack},
-		"a seed elsewhere without any shoot wants nothing of ours":                            {seed: garden.SeedOptions{Provider: "local"}},
-		"a shoot wants all four": {
+		"a seed on openstack without shoots needs the kinds of its own provider": {trellis: openstack},
+		"a seed of another provider without shoots needs none":                   {seed: garden.SeedOptions{Provider: "local"}},
+		"a shoot needs all four": {
 			seed: garden.SeedOptions{Provider: "local"}, shoots: []garden.ShootOptions{{}}, trellis: all,
 		},
-		"a shoot without workers wants nothing of ours": {
+		"a shoot without workers needs none": {
 			seed: garden.SeedOptions{Provider: "local"}, shoots: []garden.ShootOptions{{Workerless: true}},
 		},
-		"a shoot with another network wants no calico": {
+		"a shoot with another network needs no calico": {
 			seed: garden.SeedOptions{Provider: "local"}, shoots: []garden.ShootOptions{{Networking: "cilium"}}, trellis: openstack,
 		},
-		"two shoots want what both want": {
+		"two shoots need the kinds of both": {
 			seed: garden.SeedOptions{Provider: "local"}, shoots: []garden.ShootOptions{{Networking: "cilium"}, {}}, trellis: all,
 		},
 		"a seed with backups": {
@@ -62,7 +62,7 @@ func scenarios() map[string]scenario {
 	}
 }
 
-// everyKind is what scenarios may want, each with a registration of its own: who is installed tells what was wanted.
+// everyKind registers each kind that scenarios may need on its own, so that the installations show what was needed.
 func everyKind() []gardencorev1beta1.ControllerResource {
 	const infrastructure, controlPlane, worker = "Infrastructure", "ControlPlane", "Worker"
 	return slices.Concat(
@@ -81,7 +81,7 @@ func everyKind() []gardencorev1beta1.ControllerResource {
 	)
 }
 
-// landscape.Required, by which `make registrations CHECK=` judges a landscape, knows what gardener-controller-manager installs.
+// landscape.Required, which "make registrations CHECK=" uses, agrees with gardener-controller-manager's installations.
 func testRequired(t *testing.T, env *environment) {
 	defer env.clear(t)
 	for _, resource := range everyKind() {
@@ -123,7 +123,7 @@ func nameOf(resource gardencorev1beta1.ControllerResource) string {
 	return strings.ToLower(resource.Kind + "-" + resource.Type)
 }
 
-// build makes a scenario real. Shoots are named after their seed.
+// build creates the scenario's objects. Shoots are named after their seed.
 func (env *environment) build(t *testing.T, name string, s scenario) {
 	t.Helper()
 	_, err := env.AddSeed(t.Context(), name, s.seed)
@@ -144,7 +144,7 @@ func (env *environment) build(t *testing.T, name string, s scenario) {
 	}
 }
 
-// required asks our own rule, on what an admin's kubeconfig shows.
+// required calls landscape.Required with what an admin's kubeconfig shows.
 func (env *environment) required(t *testing.T, seed string) []string {
 	t.Helper()
 	read, err := landscape.Read(t.Context(), env.Client)
@@ -170,8 +170,8 @@ func (env *environment) installedOn(t *testing.T, seed string) []string {
 	return names
 }
 
-// One kind and type that nobody has registered keeps everything else from the seed, and from no other. gardener-apiserver looks at the
-// ControlPlane of a seed's provider only.
+// A missing registration blocks everything else on its seed, and nothing on others. gardener-apiserver checks the ControlPlane of the seed's
+// provider only.
 func testUnregistered(t *testing.T, env *environment) {
 	defer env.clear(t)
 	for _, each := range []garden.Registration{

@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
-// TestSeed looks whether the seed is one before anything else is believed of it.
+// TestSeed checks the seed, on which all other tests depend.
 func TestSeed(t *testing.T) {
 	env := getEnvironment(t)
 	pods := &corev1.PodList{}
@@ -34,7 +34,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestControllers looks whether all controllers run as their charts want it.
+// TestControllers checks that all controllers run as their charts require.
 func TestControllers(t *testing.T) {
 	env := getEnvironment(t)
 	for _, binary := range controllers() {
@@ -56,7 +56,7 @@ func TestControllers(t *testing.T) {
 	}
 }
 
-// assertPodHealthy makes sure that a pod of a controller was given a token by gardener-resource-manager, and did not fail.
+// assertPodHealthy checks that a controller's pod has a token of gardener-resource-manager, and did not fail.
 func assertPodHealthy(t *testing.T, pod corev1.Pod) {
 	t.Helper()
 	assert.Zero(t, pod.Status.ContainerStatuses[0].RestartCount, pod.Name)
@@ -67,7 +67,7 @@ func assertPodHealthy(t *testing.T, pod corev1.Pod) {
 	assert.True(t, mounted, "%s has the token of its ServiceAccount", pod.Name)
 }
 
-// assertHeartbeat waits until the heartbeat is renewed that gardenlet looks at.
+// assertHeartbeat waits until the heartbeat that gardenlet reads is renewed.
 func (env *environment) assertHeartbeat(t *testing.T, binary string) {
 	t.Helper()
 	const name = "gardener-extension-heartbeat"
@@ -81,7 +81,7 @@ func (env *environment) assertHeartbeat(t *testing.T, binary string) {
 	})
 }
 
-// TestControllers_RootDenied runs a controller's image as root where it is installed: the API server does not let it.
+// TestControllers_RootDenied runs a controller's image as root in the controller's namespace, which the API server denies.
 func TestControllers_RootDenied(t *testing.T) {
 	env := getEnvironment(t)
 	pod := env.readyPods(t, "infrastructure-controller")[0]
@@ -94,7 +94,7 @@ func TestControllers_RootDenied(t *testing.T) {
 	require.ErrorContains(t, env.Client.Create(t.Context(), asRoot, client.DryRunAll), "violates PodSecurity")
 }
 
-// TestNetworkPolicies lets pods connect to what controllers need and to what they have not asked for.
+// TestNetworkPolicies checks which connections of pods are permitted.
 func TestNetworkPolicies(t *testing.T) {
 	env := getEnvironment(t)
 	controller := env.readyPods(t, "worker-controller")[0]
@@ -118,16 +118,16 @@ func TestNetworkPolicies(t *testing.T) {
 		address   string
 		reaches   bool
 	}{
-		"a controller's labels lead to the API server":                      {env.namespace(t, "worker-controller"), env.labels(t, "worker-controller"), apiServer, true},
-		"a controller's labels lead to what has a name":                     {env.namespace(t, "worker-controller"), env.labels(t, "worker-controller"), "kubernetes.default.svc:443", true},
-		"no labels lead nowhere":                                            {env.namespace(t, "worker-controller"), bare, apiServer, false},
-		"a controller's labels lead to no other controller":                 {env.namespace(t, "controlplane-controller"), env.labels(t, "controlplane-controller"), health, false},
-		"anybody reaches webhooks, since the API server may be anywhere":    {metav1.NamespaceDefault, bare, webhooks, true},
-		"nobody reaches metrics who is not Prometheus":                      {metav1.NamespaceDefault, bare, metrics, false},
-		"the seed's Prometheus reaches them by its labels":                  {v1beta1constants.GardenNamespace, scraper, metrics, true},
-		"whoever asks the cloud has the labels for it":                      {env.namespace(t, "infrastructure-controller"), env.labels(t, "infrastructure-controller"), cloud, true},
-		"without them the cloud is not reached":                             {env.namespace(t, "infrastructure-controller"), bare, cloud, false},
-		"the network-controller has no business with the cloud, and no way": {env.namespace(t, "network-controller"), env.labels(t, "network-controller"), cloud, false},
+		"a controller's labels permit the API server":                    {env.namespace(t, "worker-controller"), env.labels(t, "worker-controller"), apiServer, true},
+		"a controller's labels permit the API server by its name":        {env.namespace(t, "worker-controller"), env.labels(t, "worker-controller"), "kubernetes.default.svc:443", true},
+		"no labels permit nothing":                                       {env.namespace(t, "worker-controller"), bare, apiServer, false},
+		"a controller's labels permit no other controller":               {env.namespace(t, "controlplane-controller"), env.labels(t, "controlplane-controller"), health, false},
+		"webhooks are open to all, since the API server may be anywhere": {metav1.NamespaceDefault, bare, webhooks, true},
+		"metrics are open to Prometheus only":                            {metav1.NamespaceDefault, bare, metrics, false},
+		"the seed's Prometheus reads metrics by its labels":              {v1beta1constants.GardenNamespace, scraper, metrics, true},
+		"the labels of infrastructure-controller permit the cloud":       {env.namespace(t, "infrastructure-controller"), env.labels(t, "infrastructure-controller"), cloud, true},
+		"without labels the cloud is not permitted":                      {env.namespace(t, "infrastructure-controller"), bare, cloud, false},
+		"network-controller has no labels for the cloud":                 {env.namespace(t, "network-controller"), env.labels(t, "network-controller"), cloud, false},
 	} {
 		t.Run(description, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +138,7 @@ func TestNetworkPolicies(t *testing.T) {
 	}
 }
 
-// TestWebhooks creates what webhooks change, which the API server asks through their Services.
+// TestWebhooks creates objects that the webhooks change through their Services.
 func TestWebhooks(t *testing.T) {
 	env := getEnvironment(t)
 	shoot := env.newShoot(t, "hooked")
@@ -150,7 +150,7 @@ func TestWebhooks(t *testing.T) {
 	assert.NotContains(t, shoot.Credentials, "authURL")
 }
 
-// TestShoot leads a shoot through its life: all controllers at work, all pods real.
+// TestShoot takes a shoot through its life, with all controllers and with real pods.
 func TestShoot(t *testing.T) {
 	env := getEnvironment(t)
 	shoot := env.newShoot(t, "one")
@@ -176,8 +176,7 @@ func TestShoot(t *testing.T) {
 	assert.Empty(t, resources)
 }
 
-// assertReachable makes sure that the shoot's API server is reached by the controllers that have business there, as those of Gardener are
-// that label themselves so, and by nobody else.
+// assertReachable checks that the shoot's API server is reachable for the controllers that need it, and for no other pods.
 func (env *environment) assertReachable(t *testing.T, shoot *kindseed.Shoot) {
 	t.Helper()
 	address := "kube-apiserver." + shoot.Namespace() + ".svc:443"
@@ -188,7 +187,7 @@ func (env *environment) assertReachable(t *testing.T, shoot *kindseed.Shoot) {
 	}
 }
 
-// assertNothingForbidden makes sure that controllers, and pods of a shoot, have had all rights in the seed that they wanted.
+// assertNothingForbidden checks that controllers and the shoot's pods had all rights in the seed that they used.
 func (env *environment) assertNothingForbidden(t *testing.T, shoot *kindseed.Shoot) {
 	t.Helper()
 	for _, binary := range controllers() {
@@ -208,7 +207,7 @@ func (env *environment) namespace(t *testing.T, binary string) string {
 	return namespace
 }
 
-// labels are those of a controller's pods, but for the ones by which its Service and its Deployment find them.
+// labels are those of a controller's pods, without those that its Service and its Deployment select.
 func (env *environment) labels(t *testing.T, binary string) map[string]string {
 	t.Helper()
 	labels := env.readyPods(t, binary)[0].DeepCopy().Labels

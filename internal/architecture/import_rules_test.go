@@ -2,18 +2,17 @@ package architecture
 
 import "slices"
 
-// importRule is a set of packages with one rule about what they may know.
+// importRule says what a set of packages may import.
 type importRule struct {
-	// packages and mayImport are patterns in the go command's notation; ours are relative to our module's path.
+	// packages and mayImport are patterns in the go command's notation; those of this module are relative to its path.
 	packages string
-	// reason is the rule in words.
+	// reason explains the rule.
 	reason string
-	// mayImport lists what its files may import directly besides the standard library and, unless spartan, what
-	// everybody may import.
+	// mayImport lists what its files may import directly besides the standard library and, unless withoutCommonImports is set, commonImports.
 	mayImport []string
 	// withoutCommonImports packages do without what everybody may import.
 	withoutCommonImports bool
-	// mayNotLink lists modules that may not come in through anybody else either.
+	// mayNotLink lists modules that must not be linked, not even indirectly.
 	mayNotLink []string
 }
 
@@ -21,7 +20,7 @@ func commonImports() []string {
 	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr", "internal/truncate"}
 }
 
-// importRules returns the import law. A package belongs to the first room whose pattern it matches.
+// importRules returns the import law. The first rule whose pattern matches a package applies to it.
 func importRules() []importRule {
 	return slices.Concat(processRules(), installationRules(), admissionRules(), contractRules(), machineRules(), cloudRules(), otherModuleRules())
 }
@@ -30,14 +29,14 @@ func processRules() []importRule {
 	return []importRule{
 		{
 			packages: "cmd/infrastructure-controller",
-			reason:   "a binary composes the process, its own contract, that contract's drivers and their clouds",
+			reason:   "a binary combines the process, its contract, that contract's drivers and their clouds",
 			mayImport: []string{
 				"internal/manager", "internal/contract", "internal/infrastructure/...", "internal/cloud/...", gardenerTypes,
 			},
 		},
 		{
 			packages: "cmd/controlplane-controller",
-			reason:   "a binary composes the process, its own contract and that contract's drivers",
+			reason:   "a binary combines the process, its contract and that contract's drivers",
 			mayImport: []string{
 				"internal/manager/...", "internal/contract", "internal/controlplane/...", gardenerTypes,
 			},
@@ -45,7 +44,7 @@ func processRules() []importRule {
 		},
 		{
 			packages: "cmd/network-controller",
-			reason:   "a binary composes the process, its own contract and that contract's drivers",
+			reason:   "a binary combines the process, its contract and that contract's drivers",
 			mayImport: []string{
 				"internal/manager", "internal/contract", "internal/contract/images", "internal/network/...", gardenerTypes,
 			},
@@ -53,7 +52,7 @@ func processRules() []importRule {
 		},
 		{
 			packages: "cmd/worker-controller",
-			reason:   "a binary composes the process, its own contract, that contract's drivers and their clouds",
+			reason:   "a binary combines the process, its contract, that contract's drivers and their clouds",
 			mayImport: []string{
 				"internal/manager/...", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/worker/...",
 				"internal/cloud/...", gardenerTypes,
@@ -62,7 +61,7 @@ func processRules() []importRule {
 		},
 		{
 			packages: "cmd/machine-controller-openstack",
-			reason:   "a binary composes the process, its driver and its cloud",
+			reason:   "a binary combines the process, its driver and its cloud",
 			mayImport: []string{
 				"internal/machine/...", "internal/buildinfo", "internal/cloud/...", prometheus,
 			},
@@ -70,7 +69,7 @@ func processRules() []importRule {
 		},
 		{
 			packages: "cmd/admission",
-			reason:   "a binary composes the process and the rooms that judge",
+			reason:   "a binary combines the process and the validation of all types",
 			mayImport: []string{
 				"internal/manager/...", "internal/admission/...", "sigs.k8s.io/controller-runtime/pkg/client", gardenerTypes,
 			},
@@ -78,7 +77,7 @@ func processRules() []importRule {
 		},
 		{
 			packages: "internal/manager/webhook",
-			reason:   "serving webhooks takes the process and Gardener's secrets manager, but no contract, no driver and no cloud",
+			reason:   "serving webhooks needs the process and Gardener's secrets manager, but no contract, driver or cloud",
 			mayImport: []string{
 				"internal/manager", "sigs.k8s.io/controller-runtime/...", "k8s.io/utils/clock", prometheus,
 				gardener + "/pkg/apis/core/v1beta1/constants", gardener + "/pkg/utils/secrets/...",
@@ -87,7 +86,7 @@ func processRules() []importRule {
 		},
 		{
 			packages: "internal/manager",
-			reason:   "the process knows controller-runtime, but no contract, no driver and no cloud",
+			reason:   "the process depends on controller-runtime, but on no contract, driver or cloud",
 			mayImport: []string{
 				"internal/buildinfo", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", prometheus,
@@ -96,24 +95,24 @@ func processRules() []importRule {
 		},
 		{
 			packages:             "internal/truncate",
-			reason:               "everybody cuts texts, so it knows nothing",
+			reason:               "all packages may truncate texts, so it depends on nothing",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
 		{
 			packages:   "internal/golden",
-			reason:     "golden files are texts, and what they render is known to the tests that use them",
+			reason:     "golden files are texts; the tests that use them know what was rendered",
 			mayImport:  slices.Concat([]string{"sigs.k8s.io/yaml"}, testLibraries()),
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
 		},
 		{
 			packages:   "internal/fielderrors",
-			reason:     "documents and who reads about them are others' matter",
+			reason:     "it depends neither on the documents nor on the readers of the errors",
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
 		},
 		{
 			packages: "internal/queue",
-			reason:   "the queue of controllers knows controller-runtime, but no controller",
+			reason:   "the queue of controllers depends on controller-runtime, but on no controller",
 			mayImport: slices.Concat([]string{
 				"k8s.io/client-go/util/workqueue", "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue", "sigs.k8s.io/controller-runtime/pkg/reconcile",
 			}, testLibraries()),
@@ -121,13 +120,13 @@ func processRules() []importRule {
 		},
 		{
 			packages:             "internal/signals",
-			reason:               "how a process is told to end is the same for all, so it knows nothing",
+			reason:               "all programs handle signals in the same way, so it depends on nothing",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
 		{
 			packages:             "internal/buildinfo",
-			reason:               "every binary uses it, so it knows nothing",
+			reason:               "all binaries use it, so it depends on nothing",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
@@ -144,25 +143,25 @@ func admissionRules() []importRule {
 	return []importRule{
 		{
 			packages:   "internal/admission/openstack",
-			reason:     "a room reads objects for the pure rules about its own type, and asks no cloud",
+			reason:     "validation of one type reads objects and calls the API types' validation functions; it makes no request to a cloud",
 			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/...", "apis/ratcheting", gardener + "/pkg/utils/validation/features"}, light),
 			mayNotLink: notLinked,
 		},
 		{
 			packages:   "internal/admission/calico",
-			reason:     "a room reads objects for the pure rules about its own type, and asks nobody",
+			reason:     "validation of one type reads objects and calls the API types' validation functions",
 			mayImport:  slices.Concat([]string{"internal/admission", "apis/calico/...", "apis/networking"}, light),
 			mayNotLink: notLinked,
 		},
 		{
 			packages:   "internal/admission/registration",
-			reason:     "who serves a kind and type is Gardener's matter, whatever the type",
+			reason:     "the rules for registrations are Gardener's and do not depend on the type",
 			mayImport:  slices.Concat([]string{"internal/admission"}, light),
 			mayNotLink: slices.Concat([]string{"apis/..."}, notLinked),
 		},
 		{
 			packages:   "internal/admission",
-			reason:     "what rooms share is about admission and the garden, and no type is known here",
+			reason:     "what all validation shares concerns admission and the garden, and no type",
 			mayImport:  light,
 			mayNotLink: slices.Concat([]string{"apis/..."}, notLinked),
 		},
@@ -173,7 +172,7 @@ func contractRules() []importRule {
 	return []importRule{
 		{
 			packages: "internal/contract/contracttest",
-			reason:   "the suite drives the runtime from outside and knows no single contract",
+			reason:   "the suite uses the runtime as a client does and depends on no contract",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/cloud", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...",
 				"golang.org/x/sync/...", "github.com/go-logr/logr/...", prometheus, machineTypes,
@@ -182,7 +181,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/contract/managedresource",
-			reason:   "how contracts deploy knows gardener-resource-manager and the runtime, but no single contract",
+			reason:   "deploying depends on gardener-resource-manager and the runtime, but on no contract",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/util/retry",
 			}, gardenerLight()),
@@ -190,7 +189,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/contract/shootclient",
-			reason:   "the way into a shoot knows Gardener's Secrets, but no contract",
+			reason:   "access to a shoot depends on Gardener's Secrets, but on no contract",
 			mayImport: slices.Concat([]string{
 				"internal/cloud", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/...",
 			}, gardenerLight()),
@@ -198,7 +197,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/mutation",
-			reason:   "what webhooks share is about admission, and no contract and nothing that anybody changes is known here",
+			reason:   "what webhooks share concerns admission, and neither a contract nor the objects that are changed",
 			mayImport: []string{
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log", "sigs.k8s.io/controller-runtime/pkg/webhook/admission",
 			},
@@ -206,13 +205,13 @@ func contractRules() []importRule {
 		},
 		{
 			packages:   "internal/contract/images",
-			reason:     "image vectors are Gardener's format, and no image is known here",
+			reason:     "image vectors are Gardener's format; the images are the caller's",
 			mayImport:  []string{gardener + "/pkg/utils/imagevector"},
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/contract",
-			reason:   "the runtime knows Gardener and error kinds, but no single contract, no driver and no SDK",
+			reason:   "the runtime depends on Gardener and error kinds, but on no contract, driver or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/cloud", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
 			}, gardenerLight()),
@@ -220,7 +219,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/infrastructure/infrastructuretest",
-			reason:   "the suite holds any driver to the contract, so it knows none",
+			reason:   "the suite tests any driver, so it depends on none",
 			mayImport: slices.Concat([]string{
 				"internal/infrastructure", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
 				prometheus,
@@ -229,7 +228,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/infrastructure/openstack",
-			reason:   "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
 			mayImport: []string{
 				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack",
 				"apis/openstack/...", "apis/networking", gardenerTypes,
@@ -237,7 +236,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/infrastructure",
-			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/cloud", "internal/fielderrors",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
@@ -246,7 +245,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/controlplane/controlplanetest",
-			reason:   "the suite meets the contract as API server and gardener-resource-manager do, and knows no driver",
+			reason:   "the suite simulates the API server and gardener-resource-manager, and depends on no driver",
 			mayImport: slices.Concat([]string{
 				"internal/controlplane/...", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
 				"k8s.io/client-go/...", "sigs.k8s.io/yaml", prometheus,
@@ -255,7 +254,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/controlplane/component",
-			reason:   "what runs in the seed is described and rendered without knowing any cloud, cluster or contract",
+			reason:   "components of the seed are rendered independently of cloud, cluster and contract",
 			mayImport: slices.Concat([]string{
 				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
 			}, gardenerLight()),
@@ -263,7 +262,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/controlplane/csi",
-			reason:   "storage drivers are described and rendered without knowing any cloud, cluster or contract",
+			reason:   "storage drivers are rendered independently of cloud, cluster and contract",
 			mayImport: slices.Concat([]string{
 				"internal/controlplane/component", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", vpaTypes,
 			}, gardenerLight()),
@@ -271,7 +270,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/controlplane/tuning",
-			reason:   "changes of Gardener's own components are pure functions over the objects",
+			reason:   "changes of Gardener's components are pure functions of the objects",
 			mayImport: slices.Concat([]string{
 				"sigs.k8s.io/yaml", "github.com/gardener/etcd-druid/api/...", "sigs.k8s.io/controller-runtime/pkg/client",
 			}, gardenerLight()),
@@ -279,7 +278,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/controlplane/openstack",
-			reason:   "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
 				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
@@ -290,7 +289,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/controlplane",
-			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
 				"internal/mutation", "internal/cloud", "internal/fielderrors", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
@@ -302,7 +301,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/network/networktest",
-			reason:   "the suite meets the contract as API server, gardener-resource-manager and nodes do, and knows no driver",
+			reason:   "the suite simulates the API server, gardener-resource-manager and nodes, and depends on no driver",
 			mayImport: slices.Concat([]string{
 				"internal/network", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
 				"k8s.io/client-go/...", "sigs.k8s.io/yaml", prometheus,
@@ -311,14 +310,14 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/network/calico/crds",
-			reason:   "definitions of kinds are data, and knowing no plugin's settings keeps them so",
+			reason:   "CustomResourceDefinitions are data and do not depend on the plugin's settings",
 			mayImport: []string{
 				"k8s.io/apiextensions-apiserver/pkg/apis/...", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
 			},
 		},
 		{
 			packages: "internal/network/calico",
-			reason:   "a driver knows its contract and its own plugin, but neither Manager nor Request nor Result, and no client",
+			reason:   "a driver depends on its contract and its plugin, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
 				"internal/network", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
 				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
@@ -327,7 +326,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/network",
-			reason:   "a contract knows the runtime, error kinds and the table of infrastructures, but no driver, no other contract and no SDK",
+			reason:   "a contract depends on the runtime, error kinds and the table of infrastructures, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
 				"internal/cloud", "internal/fielderrors", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
@@ -337,7 +336,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/worker/workertest",
-			reason:   "the suite meets the contract as API server and machine-controller-manager do, and knows no driver",
+			reason:   "the suite simulates the API server and machine-controller-manager, and depends on no driver",
 			mayImport: slices.Concat([]string{
 				"internal/worker", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
 				"k8s.io/client-go/...", "sigs.k8s.io/yaml", machineTypes, vpaTypes, prometheus,
@@ -346,7 +345,7 @@ func contractRules() []importRule {
 		},
 		{
 			packages: "internal/worker/openstack",
-			reason:   "a driver knows its contract and its own cloud, but neither Manager nor Request nor Result, and no client",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
 				"internal/worker", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
 				machineTypes,
@@ -354,13 +353,13 @@ func contractRules() []importRule {
 		},
 		{
 			packages:   "internal/worker/machinestatus",
-			reason:     "what machines have come to is a pure evaluation of objects that were read",
+			reason:     "the status of machines is a pure function of objects",
 			mayImport:  slices.Concat([]string{"internal/contract", "internal/cloud", machineTypes}, gardenerLight()),
 			mayNotLink: []string{"internal/worker", "internal/cloud/openstack/...", "github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/worker",
-			reason:   "a contract knows the runtime and error kinds, but no driver, no other contract and no SDK",
+			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/worker/machinestatus", "internal/contract", "internal/mutation", "internal/cloud", "internal/fielderrors",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
@@ -376,7 +375,7 @@ func machineRules() []importRule {
 	return []importRule{
 		{
 			packages: "internal/machine/openstack/...",
-			reason:   "a machine driver knows machine-controller-manager's questions and its own cloud, but no contract and nothing of Gardener",
+			reason:   "a machine driver depends on machine-controller-manager's interface and its cloud, but on no contract and not on Gardener",
 			mayImport: []string{
 				"internal/machine", "internal/cloud", "internal/cloud/openstack", "apis/openstack/machine/...",
 				machineTypes, machineManager + "/pkg/util/provider/driver", machineManager + "/pkg/util/provider/machinecodes/...",
@@ -386,7 +385,7 @@ func machineRules() []importRule {
 		},
 		{
 			packages: "internal/machine",
-			reason:   "the process beside machine-controller-manager is that one's own program, and knows no driver and no cloud",
+			reason:   "the process beside machine-controller-manager is a program of that project, and depends on no driver or cloud",
 			mayImport: []string{
 				"internal/buildinfo", "internal/signals", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", "github.com/prometheus/...",
@@ -401,34 +400,34 @@ func cloudRules() []importRule {
 	return []importRule{
 		{
 			packages:             "internal/cloud",
-			reason:               "what is the same for all clouds needs no SDK",
+			reason:               "what all clouds share needs no SDK",
 			withoutCommonImports: true,
 			mayImport:            []string{prometheus},
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
 			packages:             "internal/cloud/openstack/wire",
-			reason:               "what passes between client and cloud belongs to neither, so it knows nothing",
+			reason:               "faults and call logs of connections depend neither on the client nor on the cloud",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
 		{
 			packages:             "internal/cloud/openstack/proxy",
-			reason:               "the proxy is no client of the cloud behind it: it passes on what it does not understand",
+			reason:               "the proxy forwards what it does not understand, so it does not use the client",
 			withoutCommonImports: true,
 			mayImport:            []string{"internal/cloud/openstack/wire"},
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
 			packages:             "internal/cloud/openstack/fake/...",
-			reason:               "the fake is an OpenStack of its own: what it shared with the client, it could not prove",
+			reason:               "the fake shares no code with the client, since its tests would not find errors in shared code",
 			withoutCommonImports: true,
 			mayImport:            []string{"internal/cloud/openstack/fake/...", "internal/cloud/openstack/wire", "golang.org/x/crypto/..."},
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
 			packages:             "internal/cloud/openstack/conformance",
-			reason:               "it proves the fake and the client against real clouds by raw HTTP; of the SDK it takes the reader of clouds.yaml",
+			reason:               "it tests the fake and the client against real clouds by raw HTTP; of the SDK it uses the reader of clouds.yaml",
 			withoutCommonImports: true,
 			mayImport: slices.Concat([]string{
 				"internal/cloud/openstack", "internal/cloud", "github.com/gophercloud/gophercloud/v2", "github.com/gophercloud/gophercloud/v2/openstack/config/clouds",
@@ -438,7 +437,7 @@ func cloudRules() []importRule {
 		},
 		{
 			packages:             "internal/cloud/openstack/...",
-			reason:               "the only place that speaks to the SDK of OpenStack knows no Kubernetes, no Gardener and no API type of ours",
+			reason:               "the only package that uses the SDK of OpenStack depends on neither Kubernetes nor Gardener nor API types",
 			withoutCommonImports: true,
 			mayImport: []string{
 				"internal/cloud", "internal/truncate", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
@@ -453,13 +452,13 @@ func otherModuleRules() []importRule {
 	return []importRule{
 		{
 			packages:   "apis/...",
-			reason:     "other programs import the API types, so they bring Gardener's types and nothing more",
+			reason:     "other projects import the API types, so they depend on Gardener's types and nothing else",
 			mayImport:  []string{"apis/...", gardenerTypes},
 			mayNotLink: []string{gardener, ourPath, "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "github.com/gophercloud/..."},
 		},
 		{
 			packages: "charts/...",
-			reason:   "what an admin installs is made from files, Gardener's types and Helm; it knows no line of what it installs",
+			reason:   "charts and registrations are generated from files, Gardener's types and Helm, without the code that they install",
 			mayImport: []string{
 				"charts/...", gardenerTypes, "helm.sh/helm/v4/...", "k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/...", "sigs.k8s.io/yaml", "sigs.k8s.io/json",
 				"k8s.io/apiextensions-apiserver/pkg/apis/...", "github.com/Masterminds/semver/v3",
@@ -468,14 +467,14 @@ func otherModuleRules() []importRule {
 		},
 		{
 			packages:             "images/internal/signing",
-			reason:               "what is signed is bytes and digests, whatever they are of",
+			reason:               "signing depends on bytes and digests only",
 			withoutCommonImports: true,
 			mayImport:            []string{"github.com/secure-systems-lab/go-securesystemslib/encrypted"},
 			mayNotLink:           []string{"github.com/google/go-containerregistry/..."},
 		},
 		{
 			packages:             "images/...",
-			reason:               "an image is made of files, whatever they are for",
+			reason:               "images are built of files, whatever the files are",
 			withoutCommonImports: true,
 			mayImport: []string{
 				"images/...", "github.com/google/go-containerregistry/...", "github.com/CycloneDX/cyclonedx-go", "golang.org/x/...",
@@ -487,7 +486,7 @@ func otherModuleRules() []importRule {
 		},
 		{
 			packages: "e2e/...",
-			reason:   "binaries are black boxes: only fakes, suites and API types are seen from outside",
+			reason:   "e2e tests run binaries as processes, and may import fakes, suites and API types only",
 			mayImport: slices.Concat([]string{
 				"e2e/...", "apis/...", "charts/...", "images/...", "helm.sh/helm/v4/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
 				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
@@ -497,7 +496,7 @@ func otherModuleRules() []importRule {
 		},
 		{
 			packages:             "internal/architecture",
-			reason:               "it looks at everything and touches nothing",
+			reason:               "it reads all code and changes none",
 			withoutCommonImports: true,
 		},
 	}

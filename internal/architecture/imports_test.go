@@ -28,7 +28,7 @@ func violations(packages graph, rules []importRule) []string {
 	for _, path := range packages.ours() {
 		rule := ruleFor(rules, path)
 		if rule == nil {
-			found = append(found, fmt.Sprintf("%s belongs to no room: give it one in rooms_test.go", path))
+			found = append(found, fmt.Sprintf("%s has no import rule: add one to import_rules_test.go", path))
 			continue
 		}
 		for _, imported := range packages[path].Imports {
@@ -104,7 +104,7 @@ func TestViolations(t *testing.T) {
 		"a test from outside that looks inside":   {"e2e", ourPath + "/internal/contract", ourPath, 1},
 		"a chart that knows its controller":       {"charts/registration", ourPath + "/internal/manager", ourPath, 1},
 		"an image that knows Kubernetes":          {"images", "k8s.io/api/core/v1", "k8s.io/api", 2},
-		"a package without a room":                {"internal/util", "fmt", "", 1},
+		"a package without a rule":                {"internal/util", "fmt", "", 1},
 	}
 	for sentence, test := range tests {
 		t.Run(sentence, func(t *testing.T) {

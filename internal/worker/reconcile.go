@@ -18,31 +18,31 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// reconcileFlow is one pass that brings machines into being.
+// reconcileFlow is one reconciliation that creates or updates machines.
 type reconcileFlow struct {
 	store
 	rec       *reconciliation
 	driver    Driver
 	shoot     *Shoot
 	intervals Intervals
-	// startedAt is when the pass did: what failed before may be mended.
+	// startedAt is the start of the reconciliation: the cause of an earlier failure may be removed since.
 	startedAt time.Time
-	// hibernated is true when the shoot is to have no machines.
+	// hibernated is true if the shoot must have no machines.
 	hibernated bool
-	// saved is what the machines were where the shoot comes from. nil but in a restore.
+	// saved are the machines of a shoot that is restored, else nil.
 	saved *machineState
-	// restoring is what of it is to be restored, by the name of the MachineDeployment.
+	// restoring is the part of saved that is restored, by the name of the MachineDeployment.
 	restoring map[string]*deploymentState
-	// status is what the driver has to say in the provider status.
+	// status is the driver's part of the provider status.
 	status runtime.Object
 	wanted []deployment
-	// published is true when gardenlet can read already what is wanted.
+	// published is true once gardenlet can read the pools' MachineDeployments from the status.
 	published bool
-	// managerRestarted is true once machine-controller-manager has got another pod.
+	// managerRestarted is true once machine-controller-manager runs in a new pod.
 	managerRestarted bool
 }
 
-// Reconcile brings about what machine-controller-manager makes machines of, and waits until it has.
+// Reconcile writes the objects from which machine-controller-manager creates machines, and waits for the machines.
 func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	r, err := a.newReconcileFlow(ctx, rec)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// newReconcileFlow gathers what a pass works with. It asks nothing of the cloud.
+// newReconcileFlow reads what a reconciliation needs. It makes no request to the cloud.
 func (a *actuator) newReconcileFlow(ctx context.Context, rec *reconciliation) (*reconcileFlow, error) {
 	driver, err := a.driver(rec)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *reconcileFlow) prepare(ctx context.Context) error {
 	return nil
 }
 
-// plan asks what machines are like, and decides what is wanted.
+// plan gets the machine classes from the driver, and computes the MachineDeployments.
 func (r *reconcileFlow) plan(ctx context.Context) error {
 	classes, err := r.classes(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *reconcileFlow) deployClasses(ctx context.Context) error {
 	return r.createOrPatchClasses(ctx, append(wanted, r.savedClasses(existing)...), existing)
 }
 
-// deploy brings the MachineDeployments about. Before a shoot is hibernated, its machines are told not to wait for anybody.
+// deploy writes the MachineDeployments. Before a shoot is hibernated, its machines are configured not to wait for evictions.
 func (r *reconcileFlow) deploy(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *reconcileFlow) deploy(ctx context.Context) error {
 	})
 }
 
-// output is what gardenlet deploys the cluster-autoscaler by. The time tells it that this is not what an earlier pass has left.
+// output is the status from which gardenlet configures the cluster-autoscaler. Its time marks it as newer than an earlier reconciliation's.
 func (r *reconcileFlow) output(status runtime.Object) error {
 	into := &r.rec.Object.Status
 	if status != nil {
@@ -199,7 +199,7 @@ func (r *reconcileFlow) output(status runtime.Object) error {
 	return nil
 }
 
-// publish tells gardenlet what is wanted, once there is something to wait for: it goes on meanwhile.
+// publish writes the MachineDeployments to the status before waiting for machines, since gardenlet continues with them.
 func (r *reconcileFlow) publish(ctx context.Context) error {
 	if r.published {
 		return nil
@@ -214,7 +214,7 @@ func (r *reconcileFlow) publish(ctx context.Context) error {
 	return nil
 }
 
-// recordUpdates says which pools' machines are of today's version. gardenlet waits for that, and not for machines that no pool wants.
+// recordUpdates records which pools have only machines of the present version. gardenlet waits for that, and not for removed pools.
 func (r *reconcileFlow) recordUpdates(now machinestatus.Observed) error {
 	hashes, changed, err := inPlaceHashes(r.rec.Object, r.rec.Cluster.Shoot, now)
 	if err != nil {
@@ -226,7 +226,7 @@ func (r *reconcileFlow) recordUpdates(now machinestatus.Observed) error {
 	return nil
 }
 
-// conclude reports what has become of it all, and removes what machines have shared that are gone.
+// conclude writes the final status, and removes what only deleted machines used.
 func (r *reconcileFlow) conclude(ctx context.Context) error {
 	now, err := r.observe(ctx)
 	if err != nil {
@@ -241,8 +241,8 @@ func (r *reconcileFlow) conclude(ctx context.Context) error {
 	return r.output(status)
 }
 
-// usesOnlyWantedClasses reports whether no machine is of a class that is not wanted any more. Those of a pool whose users choose when
-// they are updated may be for long.
+// usesOnlyWantedClasses reports whether all machines have a class that is still needed. Machines of a pool whose users choose the time of
+// updates may have an old class for long.
 func (r *reconcileFlow) usesOnlyWantedClasses(now machinestatus.Observed) bool {
 	for i := range now.Machines {
 		if !r.isWantedClass(now.Machines[i].Spec.Class.Name) {

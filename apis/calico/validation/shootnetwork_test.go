@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/networking"
 )
 
-// shootWith is an ordinary shoot with the given fields of a configuration, and changes.
+// shootWith returns a valid shoot with the given fields of a configuration, and changes.
 func shootWith(config string, changes ...func(*gardencorev1beta1.Shoot)) *gardencorev1beta1.Shoot {
 	shoot := &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{
 		Networking: &gardencorev1beta1.Networking{
@@ -59,47 +59,47 @@ func TestValidateShootNetwork_Create(t *testing.T) {
 		want           []string
 		warnings       []string
 	}{
-		"nothing said": {shoot: shootWith(``)},
+		"an empty configuration": {shoot: shootWith(``)},
 		"no configuration": {shoot: shootWith(``, func(shoot *gardencorev1beta1.Shoot) {
 			shoot.Spec.Networking.ProviderConfig = nil
 		})},
-		"the overlay off":                     {shoot: shootWith(overlayOff)},
-		"the overlay on Azure":                {shoot: shootWith(overlayOn), infrastructure: "azure"},
-		"both families":                       {shoot: shootWith(overlayOff, inFamilies(ipv4, ipv6))},
-		"eBPF without kube-proxy":             {shoot: shootWith(`"ebpfDataplane":{"enabled":true}`, withoutKubeProxy)},
-		"vpa where there is one":              {shoot: shootWith(`"autoScaling":{"mode":"vpa"}`, withVPA)},
-		"vpa where there is none":             {shoot: shootWith(`"autoScaling":{"mode":"vpa"}`), want: []string{configField + ".autoScaling.mode", "no vertical pod autoscaler"}},
-		"what is no range of nodes":           {shoot: shootWith(``, func(shoot *gardencorev1beta1.Shoot) { *shoot.Spec.Networking.Nodes = "all" })},
-		"a list":                              {shoot: shootWith(``, withConfig(`[]`)), want: []string{configField, "decoding NetworkConfig"}},
-		"a number":                            {shoot: shootWith(``, withConfig(`1`)), want: []string{configField, "decoding NetworkConfig"}},
-		"another kind":                        {shoot: shootWith(`"kind":"InfrastructureConfig"`), want: []string{configField, "set apiVersion to calico"}},
-		"a text in place of an overlay":       {shoot: shootWith(`"overlay":"on"`), want: []string{configField, "overlay must be an object"}},
-		"a field that there is not":           {shoot: shootWith(`"overlays":{}`), want: []string{configField, `unknown field "overlays": correct the name`}},
-		"all errors at once":                  {shoot: shootWith(`"overlays":{},"backend":"bgp"`, withoutKubeProxy), want: []string{configField, "overlays", configField + ".backend", "write bird, none or vxlan", proxyField, "ebpfDataplane.enabled to true"}},
-		"IPv6 on Azure":                       {shoot: shootWith(``, inFamilies(ipv6)), infrastructure: "azure", want: []string{familiesField, `on infrastructure "azure": leave IPv6 out`}},
-		"IP-in-IP on Azure":                   {shoot: shootWith(`"ipip":"Always"`), infrastructure: "azure", want: []string{configField + ".ipip", "would be Never: the infrastructure does not let"}},
-		"an infrastructure that nobody knows": {shoot: shootWith(`"ipip":"Always"`, inFamilies(ipv4)), infrastructure: "ironcore"},
-		"a mode that is wrong in two ways":    {shoot: shootWith(`"ipv4":{"pool":"vxlan","mode":"CrossSubnet"}`), want: []string{configField + ".ipv4.mode", "VXLAN pools know Always and Never: use one of them"}},
-		"calico-ipam and IPv6":                {shoot: shootWith(calicoIPAM, inFamilies(ipv4, ipv6)), want: []string{configField + ".ipam.type", "is for shoots with IPv4 alone"}},
-		"calico-ipam, to which the cloud knows no routes": {
+		"overlay disabled":                 {shoot: shootWith(overlayOff)},
+		"overlay on Azure":                 {shoot: shootWith(overlayOn), infrastructure: "azure"},
+		"dual stack":                       {shoot: shootWith(overlayOff, inFamilies(ipv4, ipv6))},
+		"eBPF without kube-proxy":          {shoot: shootWith(`"ebpfDataplane":{"enabled":true}`, withoutKubeProxy)},
+		"vpa, which the shoot has enabled": {shoot: shootWith(`"autoScaling":{"mode":"vpa"}`, withVPA)},
+		"vpa, which the shoot has not":     {shoot: shootWith(`"autoScaling":{"mode":"vpa"}`), want: []string{configField + ".autoScaling.mode", "no vertical pod autoscaler"}},
+		"invalid range of nodes":           {shoot: shootWith(``, func(shoot *gardencorev1beta1.Shoot) { *shoot.Spec.Networking.Nodes = "all" })},
+		"a list":                           {shoot: shootWith(``, withConfig(`[]`)), want: []string{configField, "decoding NetworkConfig"}},
+		"a number":                         {shoot: shootWith(``, withConfig(`1`)), want: []string{configField, "decoding NetworkConfig"}},
+		"another kind":                     {shoot: shootWith(`"kind":"InfrastructureConfig"`), want: []string{configField, "set apiVersion to calico"}},
+		"a string in place of an object":   {shoot: shootWith(`"overlay":"on"`), want: []string{configField, "overlay must be an object"}},
+		"an unknown field":                 {shoot: shootWith(`"overlays":{}`), want: []string{configField, `unknown field "overlays": correct the name`}},
+		"several errors":                   {shoot: shootWith(`"overlays":{},"backend":"bgp"`, withoutKubeProxy), want: []string{configField, "overlays", configField + ".backend", "write bird, none or vxlan", proxyField, "ebpfDataplane.enabled to true"}},
+		"IPv6 on Azure":                    {shoot: shootWith(``, inFamilies(ipv6)), infrastructure: "azure", want: []string{familiesField, `on infrastructure "azure": leave IPv6 out`}},
+		"IP-in-IP on Azure":                {shoot: shootWith(`"ipip":"Always"`), infrastructure: "azure", want: []string{configField + ".ipip", "would be Never: the infrastructure does not let"}},
+		"an unknown infrastructure":        {shoot: shootWith(`"ipip":"Always"`, inFamilies(ipv4)), infrastructure: "ironcore"},
+		"a mode with two errors":           {shoot: shootWith(`"ipv4":{"pool":"vxlan","mode":"CrossSubnet"}`), want: []string{configField + ".ipv4.mode", "VXLAN pools know Always and Never: use one of them"}},
+		"calico-ipam and IPv6":             {shoot: shootWith(calicoIPAM, inFamilies(ipv4, ipv6)), want: []string{configField + ".ipam.type", "is for shoots with IPv4 alone"}},
+		"calico-ipam, for which the cloud has no routes": {
 			shoot: shootWith(overlayOff + `,` + calicoIPAM),
 			want:  []string{configField + ".overlay.enabled", "to which the cloud knows no routes: set it to true"},
 		},
-		"the same as VXLAN brings it": {
+		"the same with VXLAN": {
 			shoot: shootWith(overlayOff + `,"vxlan":{"enabled":true}`),
 			want:  []string{configField + ".overlay.enabled", "to which the cloud knows no routes: set it to true"},
 		},
 		"calico-ipam with pod routes": {shoot: shootWith(`"overlay":{"enabled":false,"createPodRoutes":true},` + calicoIPAM)},
-		"calico-ipam where nodes have routes": {
+		"calico-ipam on an infrastructure with routes": {
 			shoot: shootWith(overlayOff + `,` + calicoIPAM), infrastructure: "openstack",
 		},
-		"a way to find addresses": {
+		"a method of address detection": {
 			shoot: shootWith(`"ipv4":{"autoDetectionMethod":"interface=eth0"}`),
 			warnings: []string{
 				configField + ".ipv4.autoDetectionMethod is cidr=10.250.0.0/16 instead of interface=eth0: the ranges of the nodes are known",
 			},
 		},
-		"a way to find addresses where no range is known": {
+		"a method of address detection without known ranges": {
 			shoot: shootWith(`"ipv4":{"autoDetectionMethod":"interface=eth0"}`, func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Networking.Nodes = nil }),
 		},
 	} {
@@ -123,10 +123,10 @@ func TestValidateShootNetwork_Unchanged(t *testing.T) {
 	after.Spec.Purpose = new(gardencorev1beta1.ShootPurposeTesting)
 	require.Less(t, testing.AllocsPerRun(3, func() { validation.ValidateShootNetwork(after, before, infrastructure) }), 50.0)
 	for sentence, change := range map[string]func(*gardencorev1beta1.Shoot){
-		"the families": inFamilies(ipv6),
-		"kube-proxy":   withoutKubeProxy,
-		"the scaling":  withConfig(`{"autoScaling":{"mode":"vpas"}}`),
-		"where nodes are": func(shoot *gardencorev1beta1.Shoot) {
+		"the families":    inFamilies(ipv6),
+		"kube-proxy":      withoutKubeProxy,
+		"the autoscaling": withConfig(`{"autoScaling":{"mode":"vpas"}}`),
+		"the nodes' range": func(shoot *gardencorev1beta1.Shoot) {
 			withConfig(`{"autoScaling":{"mode":"vpas"}}`)(shoot)
 			shoot.Spec.Networking.Nodes = new("10.251.0.0/16")
 		},
@@ -170,50 +170,50 @@ func TestValidateShootNetwork_Update(t *testing.T) {
 		infrastructure string
 		want           []string
 	}{
-		"host-local to calico-ipam":               {before: shootWith(hostLocal), after: shootWith(calicoIPAM)},
-		"back from it":                            {before: shootWith(calicoIPAM), after: shootWith(hostLocal), want: []string{typeField, back}},
-		"back from it as VXLAN brought it":        {before: shootWith(`"vxlan":{"enabled":true}`), after: shootWith(hostLocal), want: []string{typeField, back}},
-		"back from it as a VXLAN pool brought it": {before: shootWith(`"ipv4":{"pool":"vxlan"}`), after: shootWith(hostLocal), want: []string{typeField, back}},
-		"back from it where there are no nodes":   {before: shootWith(calicoIPAM, hibernated), after: shootWith(hostLocal, hibernated)},
-		"back from it and waking up":              {before: shootWith(calicoIPAM, hibernated), after: shootWith(hostLocal), want: []string{typeField, back}},
-		"back from it and being hibernated":       {before: shootWith(calicoIPAM), after: shootWith(hostLocal, toBeHibernated), want: []string{typeField, back}},
-		"no longer saying it":                     {before: shootWith(calicoIPAM), after: shootWith(``)},
-		"VXLAN off":                               {before: shootWith(`"vxlan":{"enabled":true}`), after: shootWith(`"vxlan":{"enabled":false}`)},
-		"a VXLAN pool that wrapped nothing":       {before: shootWith(`"ipv4":{"pool":"vxlan","mode":"Never"}`), after: shootWith(hostLocal)},
-		"the overlay on":                          {before: shootWith(overlayOff), after: shootWith(overlayOn)},
-		"the overlay on, and what was for off left": {
+		"host-local to calico-ipam":                        {before: shootWith(hostLocal), after: shootWith(calicoIPAM)},
+		"calico-ipam to host-local":                        {before: shootWith(calicoIPAM), after: shootWith(hostLocal), want: []string{typeField, back}},
+		"calico-ipam by VXLAN to host-local":               {before: shootWith(`"vxlan":{"enabled":true}`), after: shootWith(hostLocal), want: []string{typeField, back}},
+		"calico-ipam by a VXLAN pool to host-local":        {before: shootWith(`"ipv4":{"pool":"vxlan"}`), after: shootWith(hostLocal), want: []string{typeField, back}},
+		"calico-ipam to host-local while hibernated":       {before: shootWith(calicoIPAM, hibernated), after: shootWith(hostLocal, hibernated)},
+		"calico-ipam to host-local while waking up":        {before: shootWith(calicoIPAM, hibernated), after: shootWith(hostLocal), want: []string{typeField, back}},
+		"calico-ipam to host-local while being hibernated": {before: shootWith(calicoIPAM), after: shootWith(hostLocal, toBeHibernated), want: []string{typeField, back}},
+		"calico-ipam removed":                              {before: shootWith(calicoIPAM), after: shootWith(``)},
+		"VXLAN disabled":                                   {before: shootWith(`"vxlan":{"enabled":true}`), after: shootWith(`"vxlan":{"enabled":false}`)},
+		"a VXLAN pool without encapsulation":               {before: shootWith(`"ipv4":{"pool":"vxlan","mode":"Never"}`), after: shootWith(hostLocal)},
+		"overlay enabled":                                  {before: shootWith(overlayOff), after: shootWith(overlayOn)},
+		"overlay enabled, with settings that apply without it": {
 			before: shootWith(podRoutes), after: shootWith(`"overlay":{"enabled":true,"createPodRoutes":true}`),
 		},
-		"the overlay off and everything else": {
+		"overlay and all other settings disabled": {
 			before: shootWith(overlayOn), after: shootWith(overlayOff + `,"wireguardEncryption":true,"typha":{"enabled":false},"vethMTU":"1400"`),
 		},
-		"the overlay off, and the cloud knows no routes to calico-ipam's": {
+		"overlay disabled, with calico-ipam, for which the cloud has no routes": {
 			before: shootWith(overlayOn + `,` + calicoIPAM), after: shootWith(overlayOff),
 			want: []string{configField + ".overlay.enabled", "cannot be false in a shoot whose pods have addresses of calico-ipam"},
 		},
-		"the same with pod routes":              {before: shootWith(overlayOn + `,` + calicoIPAM), after: shootWith(podRoutes)},
-		"the same where no cloud has routes":    {before: shootWith(overlayOn + `,` + calicoIPAM), after: shootWith(overlayOff), infrastructure: "local"},
-		"a shoot that lives with it goes on":    {before: shootWith(overlayOff + `,` + calicoIPAM), after: shootWith(overlayOff + `,` + calicoIPAM + `,"vethMTU":"1400"`)},
-		"IPv6 joins where the overlay is on":    {before: shootWith(overlayOn), after: shootWith(overlayOn, both), want: []string{configField + ".overlay.enabled", "set it to false"}},
-		"IPv6 joins where the overlay is unset": {before: shootWith(``), after: shootWith(``, both), want: []string{familiesField, notUnrouted}},
-		"IPv6 joins where nobody made routes before": {
+		"overlay disabled, with calico-ipam and pod routes":                       {before: shootWith(overlayOn + `,` + calicoIPAM), after: shootWith(podRoutes)},
+		"overlay disabled, with calico-ipam, on an infrastructure without routes": {before: shootWith(overlayOn + `,` + calicoIPAM), after: shootWith(overlayOff), infrastructure: "local"},
+		"an error that existed before, with another change":                       {before: shootWith(overlayOff + `,` + calicoIPAM), after: shootWith(overlayOff + `,` + calicoIPAM + `,"vethMTU":"1400"`)},
+		"IPv6 added with the overlay":                                             {before: shootWith(overlayOn), after: shootWith(overlayOn, both), want: []string{configField + ".overlay.enabled", "set it to false"}},
+		"IPv6 added with the default overlay":                                     {before: shootWith(``), after: shootWith(``, both), want: []string{familiesField, notUnrouted}},
+		"IPv6 added without routes of the infrastructure": {
 			before: shootWith(`"backend":"none"`), after: shootWith(`"backend":"none"`, both),
 		},
-		"IPv6 joins where the overlay is off":    {before: shootWith(overlayOff), after: shootWith(overlayOff, both)},
-		"IPv6 joins calico-ipam that VXLAN left": {before: shootWith(`"vxlan":{"enabled":true}`), after: shootWith(overlayOff, both), want: []string{familiesField, "cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam"}},
-		"IPv6 leaves":                            {before: shootWith(overlayOff, both), after: shootWith(overlayOff)},
-		"IPv6 joins on Azure":                    {before: shootWith(overlayOff), after: shootWith(overlayOff, both), infrastructure: "azure", want: []string{familiesField, "leave IPv6 out"}},
-		"kube-proxy goes":                        {before: shootWith(``), after: shootWith(``, withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
-		"eBPF goes where there is no kube-proxy": {before: shootWith(`"ebpfDataplane":{"enabled":true}`, withoutKubeProxy), after: shootWith(``, withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
-		"a wish that is not fulfilled joins":     {before: shootWith(""), after: shootWith(lost), want: []string{configField + ".backend", "would be bird"}},
-		"one that was there stays":               {before: shootWith(lost), after: shootWith(lost + `,"vethMTU":"1400"`)},
-		"one that was there is joined by one":    {before: shootWith(lost), after: shootWith(lost + `,"autoScaling":{"mode":"vpa"}`), want: []string{configField + ".autoScaling.mode", "would be cluster-proportional"}},
-		"an unknown field stays":                 {before: shootWith(`"overlays":{}`), after: shootWith(`"overlays":{},"vethMTU":"1400"`)},
-		"beside one that stays all else is read": {before: shootWith(`"overlays":{},` + calicoIPAM), after: shootWith(`"overlays":{},` + hostLocal), want: []string{typeField, back}},
-		"an unknown field joins another one":     {before: shootWith(`"overlays":{}`), after: shootWith(`"overlays":{},"mtu":1400`), want: []string{configField, `unknown field "mtu"`}},
-		"what could not be read is repaired":     {before: shootWith(`"overlay":"on"`), after: shootWith(overlayOn)},
-		"what could be read no longer can":       {before: shootWith(overlayOn), after: shootWith(`"overlay":"on"`), want: []string{configField, "overlay must be an object"}},
-		"another one cannot be read":             {before: shootWith(`"overlay":"on"`), after: shootWith(`"backend":{}`), want: []string{configField, "backend must be"}},
+		"IPv6 added without the overlay":               {before: shootWith(overlayOff), after: shootWith(overlayOff, both)},
+		"IPv6 added to calico-ipam that VXLAN enabled": {before: shootWith(`"vxlan":{"enabled":true}`), after: shootWith(overlayOff, both), want: []string{familiesField, "cannot contain IPv6 in a shoot whose pods have addresses of calico-ipam"}},
+		"IPv6 removed":                                   {before: shootWith(overlayOff, both), after: shootWith(overlayOff)},
+		"IPv6 added on Azure":                            {before: shootWith(overlayOff), after: shootWith(overlayOff, both), infrastructure: "azure", want: []string{familiesField, "leave IPv6 out"}},
+		"kube-proxy disabled":                            {before: shootWith(``), after: shootWith(``, withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
+		"eBPF disabled without kube-proxy":               {before: shootWith(`"ebpfDataplane":{"enabled":true}`, withoutKubeProxy), after: shootWith(``, withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
+		"a setting without effect added":                 {before: shootWith(""), after: shootWith(lost), want: []string{configField + ".backend", "would be bird"}},
+		"a setting without effect unchanged":             {before: shootWith(lost), after: shootWith(lost + `,"vethMTU":"1400"`)},
+		"a second setting without effect added":          {before: shootWith(lost), after: shootWith(lost + `,"autoScaling":{"mode":"vpa"}`), want: []string{configField + ".autoScaling.mode", "would be cluster-proportional"}},
+		"an unknown field unchanged":                     {before: shootWith(`"overlays":{}`), after: shootWith(`"overlays":{},"vethMTU":"1400"`)},
+		"an unknown field unchanged, with another error": {before: shootWith(`"overlays":{},` + calicoIPAM), after: shootWith(`"overlays":{},` + hostLocal), want: []string{typeField, back}},
+		"a second unknown field":                         {before: shootWith(`"overlays":{}`), after: shootWith(`"overlays":{},"mtu":1400`), want: []string{configField, `unknown field "mtu"`}},
+		"an undecodable configuration repaired":          {before: shootWith(`"overlay":"on"`), after: shootWith(overlayOn)},
+		"a configuration that becomes undecodable":       {before: shootWith(overlayOn), after: shootWith(`"overlay":"on"`), want: []string{configField, "overlay must be an object"}},
+		"another undecodable configuration":              {before: shootWith(`"overlay":"on"`), after: shootWith(`"backend":{}`), want: []string{configField, "backend must be"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			infrastructure := networking.InfrastructureOf(firstOf(test.infrastructure, "aws"))

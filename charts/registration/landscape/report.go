@@ -10,30 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Report is what there is to say about a landscape.
+// Report describes the registrations and seeds of a landscape.
 type Report struct {
 	// Problems concern the landscape as a whole: a kind and type with two primaries.
 	Problems []string
 	Seeds    []SeedReport
-	// Hints name what nobody has asked for yet, but may at any time.
+	// Hints name kinds and types that no object needs yet.
 	Hints []string
-	// Planned is set when nothing is installed anywhere: the landscape is still on paper, and states say nothing.
+	// Planned is set if nothing is installed anywhere, so that there are no states.
 	Planned bool
 }
 
-// SeedReport is what there is to say about a seed.
+// SeedReport describes one seed.
 type SeedReport struct {
 	Name, Provider string
 	Shoots         int
 	// Rows are the wanted kinds and types, in order.
 	Rows []Row
-	// Problems are sentences about what keeps Gardener, or a shoot, from going on.
+	// Problems are sentences about what blocks Gardener or a shoot.
 	Problems []string
-	// Notes are sentences about what was not looked at, or is about to change.
+	// Notes are sentences about what was not examined, or is about to change.
 	Notes []string
 }
 
-// Row is one kind and type that is wanted on a seed.
+// Row is a kind and type that a seed needs.
 type Row struct {
 	ID
 	// Servers are the registrations for it, the primary first.
@@ -41,14 +41,14 @@ type Row struct {
 	RequiredBy []string
 }
 
-// Server is a registration as it stands on a seed.
+// Server is a registration and its state on a seed.
 type Server struct {
 	Registration     string
 	Primary, Trellis bool
 	State            State
 }
 
-// State is how far an installation has come.
+// State is the state of an installation.
 type State string
 
 // The states.
@@ -62,13 +62,13 @@ const (
 	StateNotSelected  State = "not for this seed"
 )
 
-// OK tells whether everything that is wanted is registered as it should be.
+// OK reports whether all that is needed is registered correctly.
 func (r Report) OK() bool {
 	return len(r.Problems) == 0 && !slices.ContainsFunc(r.Seeds, func(s SeedReport) bool { return len(s.Problems) > 0 })
 }
 
-// Ready tells whether on every seed a primary that is installed, healthy and rolled out stands behind every row: what Gardener
-// asks before it touches a shoot.
+// Ready reports whether each row of each seed has a primary that is installed, healthy and not progressing, which Gardener requires before it
+// reconciles a shoot.
 func (r Report) Ready() bool {
 	for _, seed := range r.Seeds {
 		for _, row := range seed.Rows {
@@ -80,7 +80,7 @@ func (r Report) Ready() bool {
 	return true
 }
 
-// Inspect looks at the seeds of these names, all without any, in the order of their names. An unknown name is an error.
+// Inspect examines the seeds with these names, or all without names, sorted by name. An unknown name is an error.
 func Inspect(g *Garden, seeds ...string) (Report, error) {
 	registered := register(g)
 	report := Report{Problems: registered.duplicates(), Hints: hints(g, registered), Planned: len(g.Installations) == 0}
@@ -127,8 +127,8 @@ func inspectSeed(g *Garden, registered registry, seed *gardencorev1beta1.Seed) S
 	return report
 }
 
-// installationProblems tells of installations that whoever installs them found fault with, or has not looked at: with a type of its own, a deployment waits for an
-// operator that may not be there.
+// installationProblems names the installations that are reported as invalid or were not evaluated: a deployment with a type of its own needs
+// an operator, which may be missing.
 func installationProblems(registered registry, here map[string]*gardencorev1beta1.ControllerInstallation) []string {
 	var notes []string
 	for _, name := range sortedKeys(here) {
@@ -191,7 +191,7 @@ func installationsOn(g *Garden, seed string) map[string]*gardencorev1beta1.Contr
 	return here
 }
 
-// stateOn says how far an installation is, by the three conditions that Gardener looks at before it touches a shoot
+// stateOn returns the state of an installation by the three conditions that Gardener checks before it reconciles a shoot
 // (IsControllerInstallationSuccessful).
 func stateOn(seed *gardencorev1beta1.Seed, r *registered, installation *gardencorev1beta1.ControllerInstallation) State {
 	switch {
@@ -216,7 +216,7 @@ func has(installation *gardencorev1beta1.ControllerInstallation, typ gardencorev
 	return slices.ContainsFunc(installation.Status.Conditions, func(c gardencorev1beta1.Condition) bool { return c.Type == typ && c.Status == status })
 }
 
-// selects tells whether the seed is chosen. A selector that cannot be read chooses none; Gardener reports it.
+// selects reports whether the selector matches the seed. An invalid one matches none; Gardener reports it.
 func selects(selector *metav1.LabelSelector, seed map[string]string) bool {
 	if selector == nil {
 		return true

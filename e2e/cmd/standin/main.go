@@ -1,10 +1,10 @@
-// Command standin takes the place of a program that there is no image for, in pods that nobody needs for what they do but somebody for
-// being there. It takes any arguments, says which, and runs until it is told to end. Some things it does:
+// Command standin replaces a program that has no image here, in pods that only have to exist. It accepts any arguments, prints them, and runs
+// until it receives a signal. It can:
 //
-//   - With --health-port=N among its arguments it answers every request to that port with 200, as the liveness probe of a storage driver.
-//   - With --dial=HOST:PORT it connects there instead of running on, and fails when that is not done within eight seconds: a
-//     network may take a moment to learn of the pod, and a resolver asks again after five.
-//   - With the environment variable STANDIN_FORWARD=:443=HOST:PORT it hands each connection to its own port on to another server.
+//   - answer each request to a port with 200, as the liveness probe of a storage driver does, with the argument --health-port=N.
+//   - connect to a server and exit, with --dial=HOST:PORT, and fail if that takes longer than eight seconds: a network needs a moment to
+//     learn of the pod, and a resolver retries after five seconds.
+//   - forward each connection to a port, with the environment variable STANDIN_FORWARD=:443=HOST:PORT.
 package main
 
 import (
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, forward string) error {
 	return nil
 }
 
-// dial tells whether a server can be reached.
+// dial connects to a server once.
 func dial(ctx context.Context, target string) error {
 	connection, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", target)
 	if err != nil {
@@ -73,7 +73,7 @@ func dial(ctx context.Context, target string) error {
 	return connection.Close()
 }
 
-// serveHealth says that all is well to whoever asks at an address.
+// serveHealth answers all requests to an address with 200.
 func serveHealth(ctx context.Context, address string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -85,7 +85,7 @@ func serveHealth(ctx context.Context, address string) error {
 	return nil
 }
 
-// proxy connects whoever comes to an address with a server elsewhere.
+// proxy forwards connections from an address to a server.
 func proxy(ctx context.Context, own, target string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", own)
 	if err != nil {
@@ -104,7 +104,7 @@ func proxy(ctx context.Context, own, target string) error {
 	return nil
 }
 
-// connect copies both ways until both have said all.
+// connect copies in both directions until both have ended.
 func connect(ctx context.Context, caller net.Conn, target string) {
 	defer func() { _ = caller.Close() }()
 	server, err := new(net.Dialer).DialContext(ctx, "tcp", target)
@@ -119,7 +119,7 @@ func connect(ctx context.Context, caller net.Conn, target string) {
 	both.Wait()
 }
 
-// copyOneWay copies what one says to the other, and says that there is no more.
+// copyOneWay copies one direction, and closes the writing side.
 func copyOneWay(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil && !errors.Is(err, net.ErrClosed) {
 		_ = to.Close() // whoever waits for more need not

@@ -1,4 +1,4 @@
-// Package audit reads an API server's audit log: who asked for what, and what the server answered. It starts nothing and knows no cluster.
+// Package audit reads an API server's audit log. It must not start programs or depend on a cluster.
 package audit
 
 import (
@@ -16,20 +16,20 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
-// serviceAccounts is what the names of users begin with that are pods.
+// serviceAccounts is the prefix of the user names of ServiceAccounts.
 const serviceAccounts = "system:serviceaccount:"
 
-// Write is a request of a controller that changes something.
+// Write is a request of a controller that changes an object.
 type Write struct {
 	User string
 	Time time.Time
 	// Verb is create, update, patch, delete or deletecollection.
 	Verb string
-	// Resource is the plural, followed by a slash and the subresource if there is one, e.g. "infrastructures/status".
+	// Resource is the plural, with the subresource after a slash, e.g. "infrastructures/status".
 	Resource, Namespace, Name string
-	// Code is the status of the answer.
+	// Code is the status code of the response.
 	Code int
-	// Body is what was sent.
+	// Body is the request's.
 	Body json.RawMessage
 }
 
@@ -41,9 +41,8 @@ func (w Write) String() string {
 // Log is the path of an API server's audit log, a JSON object (audit.k8s.io/v1 Event) in each line.
 type Log string
 
-// Writes returns what controllers wrote, or tried to, to objects of the namespace, or of all when it is empty, in the order
-// in which it was done. The API server logs a write right after it has answered; what a controller wrote is complete once
-// the controller has ended.
+// Writes returns the writes, and attempted writes, of controllers to objects of the namespace, or of all namespaces if it is empty, in order.
+// The API server logs a write right after its response; the writes of a controller are complete once it has ended.
 func (l Log) Writes(namespace string) ([]Write, error) {
 	var writes []Write
 	err := l.eachEvent(func(e event) {
@@ -56,7 +55,7 @@ func (l Log) Writes(namespace string) ([]Write, error) {
 	return writes, err
 }
 
-// WritesOf returns what one user wrote, or tried to, in the order in which it was done; all users when it is empty.
+// WritesOf returns the writes, and attempted writes, of a user, or of all users if it is empty, in order.
 func (l Log) WritesOf(user string) ([]Write, error) {
 	var writes []Write
 	err := l.eachEvent(func(e event) {
@@ -68,18 +67,18 @@ func (l Log) WritesOf(user string) ([]Write, error) {
 	return writes, err
 }
 
-// Request is what a controller asked for, whether it reads or writes.
+// Request is a controller's request, whether it reads or writes.
 type Request struct {
-	// Verb is that of a right, Group and Resource say of what. A subresource follows the resource after a slash.
+	// Verb, Group and Resource are those of the RBAC rule that permits it. A subresource follows the resource after a slash.
 	Verb, Group, Resource string
-	// Namespace is empty where all are meant, and for what is in none. Name is empty for lists.
+	// Namespace is empty for all namespaces and for cluster-scoped objects. Name is empty for lists.
 	Namespace, Name string
-	// Code is the status of the answer.
+	// Code is the status code of the response.
 	Code int
 }
 
-// WithoutProgress leaves out of the writes of one pass what is to show people that it takes its time, for on a busy machine any pass may take
-// longer than a second: what comes into the status from the first time it says that the operation is under way to its end, which then says so.
+// WithoutProgress removes writes of progress from the writes of one reconciliation, since on a busy machine any reconciliation may take longer
+// than a second: all writes to the status from the first state Processing to the last one before the end.
 func WithoutProgress(writes []Write) []Write {
 	reported := false
 	return slices.DeleteFunc(slices.Clone(writes), func(write Write) bool {
@@ -97,12 +96,12 @@ func WithoutProgress(writes []Write) []Write {
 	})
 }
 
-// UserOf is the name under which a ServiceAccount asks.
+// UserOf is the user name of a ServiceAccount.
 func UserOf(namespace, serviceAccount string) string {
 	return serviceAccounts + namespace + ":" + serviceAccount
 }
 
-// Requests returns what a controller asked for, in order, but for renewals of Leases. Watches are logged when they end.
+// Requests returns a controller's requests in order, without renewals of Leases. Watches are logged when they end.
 func (l Log) Requests(user string) ([]Request, error) {
 	var requests []Request
 	err := l.eachEvent(func(e event) {
@@ -117,15 +116,15 @@ func (l Log) Requests(user string) ([]Request, error) {
 	return requests, err
 }
 
-// Users returns all who have asked for anything, each once.
+// Users returns all users with requests, each once.
 func (l Log) Users() ([]string, error) {
 	known := map[string]bool{}
 	err := l.eachEvent(func(e event) { known[e.User.Username] = true })
 	return slices.Sorted(maps.Keys(known)), err
 }
 
-// Forbidden returns what a user has asked for without having the right, as "verb resource namespace/name" or "verb path", each once and in
-// the order in which it was asked for first. The API server logs a request right after it has answered, and a watch when it ends.
+// Forbidden returns the requests of a user that were forbidden, as "verb resource namespace/name" or "verb path", each once, in the order of
+// their first occurrence. The API server logs a request right after its response, and a watch when it ends.
 func (l Log) Forbidden(user string) ([]string, error) {
 	var refused []string
 	err := l.eachEvent(func(e event) {
@@ -139,8 +138,8 @@ func (l Log) Forbidden(user string) ([]string, error) {
 	return refused, err
 }
 
-// PermanentlyForbidden is Refused without what was granted later, as "verb resource namespace": a program may be started before all its rights
-// have come, and an API server takes a moment to learn of new ones. A right to watch counts as one to list, and names don't count.
+// PermanentlyForbidden is Forbidden without what was permitted later, as "verb resource namespace": a program may start before all its roles are
+// bound, and an API server learns of new bindings with a delay. The right to watch counts as the right to list; names are ignored.
 func (l Log) PermanentlyForbidden(user string) ([]string, error) {
 	var refused []string
 	err := l.eachEvent(func(e event) {
@@ -159,8 +158,8 @@ func (l Log) PermanentlyForbidden(user string) ([]string, error) {
 	return refused, err
 }
 
-// Used reports whether a user has asked for something that it may do by a verb of a rule for a resource, which a slash separates from its
-// subresource. Watches are logged when they end.
+// Used reports whether a user has made a request that a rule with the verb and resource permits; a subresource follows after a slash.
+// Watches are logged when they end.
 func (l Log) Used(user, verb, group, resource string) (bool, error) {
 	requests, err := l.Requests(user)
 	return slices.ContainsFunc(requests, func(r Request) bool {
@@ -189,7 +188,7 @@ func (l Log) eachEvent(do func(event)) error {
 	return nil
 }
 
-// event is the part of audit.k8s.io/v1 Event that a Write and a Request are made of.
+// event has the fields of audit.k8s.io/v1 Event that Write and Request are made of.
 type event struct {
 	Verb       string `json:"verb"`
 	RequestURI string `json:"requestURI"`
@@ -218,7 +217,7 @@ func (e event) write() Write {
 	}
 }
 
-// resource is empty for a request for no object, such as /healthz.
+// resource is empty for requests without an object, such as /healthz.
 func (e event) resource() string {
 	return strings.TrimSuffix(e.ObjectRef.Resource+"/"+e.ObjectRef.Subresource, "/")
 }

@@ -19,43 +19,43 @@ func TestCallOf(t *testing.T) {
 		target                  Target
 		method, url, body, want string
 	}{
-		"an identifier is blotted out": {
+		"an identifier is replaced": {
 			Cloud, http.MethodDelete, "/v2.0/routers/0c1b2f7e-5d0a-4d5e-9a2b-1f3c5d7e9a0b", "", "cloud DELETE /v2.0/routers/{id}",
 		},
-		"an identifier without dashes is blotted out": {
+		"an identifier without dashes is replaced": {
 			Cloud, http.MethodGet, "/v2.1/0c1b2f7e5d0a4d5e9a2b1f3c5d7e9a0b/os-keypairs", "", "cloud GET /v2.1/{id}/os-keypairs",
 		},
-		"of a query the keys remain, sorted": {
+		"only the keys of a query are kept, sorted": {
 			Cloud, http.MethodGet, "/v2.0/networks?name=a&description=b&name=c", "", "cloud GET /v2.0/networks?description&name",
 		},
-		"the namespace does not matter": {
+		"the namespace is left out": {
 			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/shoot--test--x2f/infrastructures/one/status", "",
 			"kube PATCH /infrastructures/one/status",
 		},
-		"a new state of the last operation matters": {
+		"the state of the last operation is kept": {
 			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one/status",
 			`{"status":{"lastOperation":{"state":"Succeeded","progress":100}}}`, "kube PATCH /infrastructures/one/status to Succeeded",
 		},
-		"another status does not": {
+		"other parts of a status are left out": {
 			KubeAPI, http.MethodPatch, "/apis/extensions.gardener.cloud/v1alpha1/namespaces/n/infrastructures/one/status",
 			`{"status":{"state":{"data":{}}}}`, "kube PATCH /infrastructures/one/status",
 		},
-		"the checksum in a name is blotted out": {
+		"a checksum in a name is replaced": {
 			KubeAPI, http.MethodDelete, "/api/v1/namespaces/n/secrets/managedresource-one-0a1b2c3d", "",
 			"kube DELETE /secrets/managedresource-one-{sum}",
 		},
-		"so is what a rotation appends": {
+		"the suffix of a rotation is replaced": {
 			KubeAPI, http.MethodPatch, "/api/v1/namespaces/n/secrets/ca-0a1b2c3d-4e5f6?fieldManager=x", "",
 			"kube PATCH /secrets/ca-{sum}?fieldManager",
 		},
-		"a new object is named": {
+		"a created object is named": {
 			KubeAPI, http.MethodPost, "/apis/resources.gardener.cloud/v1alpha1/namespaces/n/managedresources",
 			`{"metadata":{"name":"one"},"spec":{}}`, "kube POST /managedresources/one",
 		},
-		"a new object is named without its checksum, whatever its encoding": {
+		"a created object is named without its checksum, in any encoding": {
 			KubeAPI, http.MethodPost, "/api/v1/namespaces/n/secrets", protobufSecret(t, "one-0a1b2c3d"), "kube POST /secrets/one-{sum}",
 		},
-		"a cluster-scoped path stays whole": {
+		"a cluster-scoped path is kept": {
 			KubeAPI, http.MethodPost, "/apis/extensions.gardener.cloud/v1alpha1/clusters", "", "kube POST /apis/extensions.gardener.cloud/v1alpha1/clusters",
 		},
 	}
@@ -66,7 +66,7 @@ func TestCallOf(t *testing.T) {
 	}
 }
 
-// protobufSecret encodes a Secret as clients do with Kubernetes' own kinds.
+// protobufSecret encodes a Secret as clients do with Kubernetes' own types.
 func protobufSecret(t *testing.T, name string) string {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -104,15 +104,15 @@ func TestIsTracked(t *testing.T) {
 func TestWithoutProgress(t *testing.T) {
 	const order, status = "PATCH /networks/one", "PATCH /networks/one/status"
 	tests := map[string]struct{ writes, want []string }{
-		"a quick pass":                      {[]string{order, status}, []string{order, status}},
-		"a quick pass that writes twice":    {[]string{order, status, status}, []string{order, status, status}},
-		"a pass that tells of progress":     {[]string{order, status + " to Processing", status + " to Succeeded"}, []string{order, status}},
-		"one that tells of it over again":   {[]string{order, status + " to Processing", status, status + " to Succeeded"}, []string{order, status}},
-		"one whose first word was lost":     {[]string{order, status + " to Processing", status + " to Processing", status + " to Succeeded"}, []string{order, status}},
-		"one that never ends":               {[]string{order, status + " to Processing", status}, []string{order}},
-		"one that is followed by another":   {[]string{status + " to Processing", status + " to Succeeded", status}, []string{status, status}},
-		"a quick pass that fails":           {[]string{order, status + " to Error"}, []string{order, status + " to Error"}},
-		"a slow pass that changes a Secret": {[]string{order, status + " to Processing", "PATCH /secrets/one", status + " to Succeeded"}, []string{order, "PATCH /secrets/one", status}},
+		"a short reconciliation":                      {[]string{order, status}, []string{order, status}},
+		"a short reconciliation with two writes":      {[]string{order, status, status}, []string{order, status, status}},
+		"a reconciliation with progress":              {[]string{order, status + " to Processing", status + " to Succeeded"}, []string{order, status}},
+		"repeated progress":                           {[]string{order, status + " to Processing", status, status + " to Succeeded"}, []string{order, status}},
+		"a failed first write of progress":            {[]string{order, status + " to Processing", status + " to Processing", status + " to Succeeded"}, []string{order, status}},
+		"a reconciliation that does not end":          {[]string{order, status + " to Processing", status}, []string{order}},
+		"two reconciliations":                         {[]string{status + " to Processing", status + " to Succeeded", status}, []string{status, status}},
+		"a short reconciliation that fails":           {[]string{order, status + " to Error"}, []string{order, status + " to Error"}},
+		"a long reconciliation that changes a Secret": {[]string{order, status + " to Processing", "PATCH /secrets/one", status + " to Succeeded"}, []string{order, "PATCH /secrets/one", status}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

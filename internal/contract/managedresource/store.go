@@ -25,15 +25,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Resource is a set of objects that gardener-resource-manager keeps in the seed or in the shoot.
+// Resource is the content of a ManagedResource: objects that gardener-resource-manager applies in the seed or in the shoot.
 type Resource struct {
 	// Name is the ManagedResource's.
 	Name string
-	// Seed says in which cluster.
+	// Seed is true for the seed, false for the shoot.
 	Seed bool
-	// Objects are what is kept. The client's scheme knows their kinds, unless they carry them.
+	// Objects are what is applied. The client's scheme must know their types, unless they have a TypeMeta.
 	Objects []client.Object
-	// Annotations are those of the ManagedResource itself. One with an empty value is taken away.
+	// Annotations are the ManagedResource's. One with an empty value is removed.
 	Annotations map[string]string
 }
 
@@ -47,7 +47,7 @@ type Store struct {
 	Labels map[string]string
 }
 
-// Apply makes the API server hold the ManagedResource. It does not wait for anybody to act upon it.
+// Apply writes the ManagedResource and its Secret. It does not wait for gardener-resource-manager.
 func (s Store) Apply(ctx context.Context, wanted Resource) error {
 	data, err := manifests(wanted.Objects, s.Client.Scheme())
 	if err != nil {
@@ -72,8 +72,8 @@ func (s Store) Apply(ctx context.Context, wanted Resource) error {
 	return s.deleteSecrets(ctx, superseded)
 }
 
-// setSecretRef makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before. It shares
-// the object with gardener-resource-manager, which writes while it works.
+// setSecretRef makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before.
+// gardener-resource-manager may write the object at the same time.
 func (s Store) setSecretRef(ctx context.Context, wanted Resource, secretName string) (superseded []string, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		superseded, err = s.write(ctx, wanted, secretName)
@@ -128,7 +128,7 @@ func (s Store) Get(ctx context.Context, name string) (*resourcesv1alpha1.Managed
 	return resource, nil
 }
 
-// applyTo changes the ManagedResource to what is wanted, and leaves others' labels and annotations.
+// applyTo changes the ManagedResource as required, and keeps other labels and annotations.
 func (r Resource) applyTo(resource *resourcesv1alpha1.ManagedResource, secretName string) {
 	resource.Spec = resourcesv1alpha1.ManagedResourceSpec{
 		SecretRefs:  []corev1.LocalObjectReference{{Name: secretName}},
@@ -139,7 +139,7 @@ func (r Resource) applyTo(resource *resourcesv1alpha1.ManagedResource, secretNam
 	} else {
 		resource.Spec.InjectLabels = map[string]string{v1beta1constants.ShootNoCleanup: "true"}
 	}
-	// Which Secrets are referred to is written into annotations, for the collector of unused Secrets.
+	// The collector of unused Secrets reads from annotations which Secrets are in use.
 	maps.DeleteFunc(resource.Annotations, func(key, _ string) bool {
 		return strings.HasPrefix(key, references.AnnotationKeyPrefix)
 	})
@@ -156,7 +156,7 @@ func (r Resource) applyTo(resource *resourcesv1alpha1.ManagedResource, secretNam
 	resource.Annotations[references.AnnotationKey(references.KindSecret, secretName)] = secretName
 }
 
-// WaitApplied waits until gardener-resource-manager has applied what is there now.
+// WaitApplied waits until gardener-resource-manager has applied the present content.
 func (s Store) WaitApplied(ctx context.Context, name string) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		resource, err := s.Get(ctx, name)
@@ -170,8 +170,8 @@ func (s Store) WaitApplied(ctx context.Context, name string) error {
 	})
 }
 
-// ApplyPendingReason says why what a ManagedResource holds now has not been applied, and nothing when it has. What is in the way is in
-// the condition, while a generation that is not observed yet says nothing to anybody.
+// ApplyPendingReason says why the present content of a ManagedResource is not applied, and is empty if it is. It prefers the condition's
+// reason to the fact that the generation is not observed yet.
 func ApplyPendingReason(resource *resourcesv1alpha1.ManagedResource) string {
 	if health.CheckManagedResourceApplied(resource) == nil {
 		return ""
@@ -184,8 +184,8 @@ func ApplyPendingReason(resource *resourcesv1alpha1.ManagedResource) string {
 	return fmt.Sprintf("%s (%s)", sentence, applied.Message)
 }
 
-// ApplyFailureReason says why gardener-resource-manager could not apply what a ManagedResource holds, and nothing where it has, is at it, or has not begun: that
-// is over in a while, and whoever told it would have to take it back. While it tries again, it goes on to report why it failed.
+// ApplyFailureReason says why gardener-resource-manager could not apply the content of a ManagedResource. It is empty if the content is applied,
+// is being applied for the first time, or waits for that: these states are transient. The reason stays during retries.
 func ApplyFailureReason(resource *resourcesv1alpha1.ManagedResource) string {
 	applied := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
 	if applied == nil {
@@ -200,14 +200,14 @@ func ApplyFailureReason(resource *resourcesv1alpha1.ManagedResource) string {
 	}
 }
 
-// ListsObject tells which objects gardener-resource-manager counts among a ManagedResource's.
+// ListsObject reports for each object whether the status of the ManagedResource lists it.
 func ListsObject(resource *resourcesv1alpha1.ManagedResource, kind schema.GroupKind, object client.Object) bool {
 	return slices.ContainsFunc(resource.Status.Resources, func(ref resourcesv1alpha1.ObjectReference) bool {
 		return ref.GroupVersionKind().GroupKind() == kind && ref.Name == object.GetName() && ref.Namespace == object.GetNamespace()
 	})
 }
 
-// KeepObjects tells gardener-resource-manager to leave the objects in place when the ManagedResource is deleted.
+// KeepObjects makes gardener-resource-manager keep the objects when the ManagedResource is deleted.
 func (s Store) KeepObjects(ctx context.Context, name string) error {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
@@ -224,7 +224,7 @@ func (s Store) KeepObjects(ctx context.Context, name string) error {
 	return nil
 }
 
-// Delete requests the deletion of the ManagedResource at once, and waits for nobody.
+// Delete requests the deletion of the ManagedResource and does not wait.
 func (s Store) Delete(ctx context.Context, name string) error {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil || !resource.DeletionTimestamp.IsZero() {
@@ -236,9 +236,9 @@ func (s Store) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// Remove deletes ManagedResources side by side and waits until they and their objects are gone. Those that gardener-resource-manager is just applying
-// are deleted when it has reported what it applied: it lists objects only then, a deletion before makes that report fail with a conflict, and
-// what is not listed is never deleted.
+// Remove deletes ManagedResources concurrently and waits until they and their objects are gone. One that is being applied is deleted after
+// gardener-resource-manager has reported what it applied: it lists objects only then, a deletion before makes that report fail with a
+// conflict, and objects that are not listed are never deleted.
 func (s Store) Remove(ctx context.Context, names ...string) error {
 	var found, secrets []string
 	for _, name := range names {
@@ -258,8 +258,8 @@ func (s Store) Remove(ctx context.Context, names ...string) error {
 	return s.deleteSecrets(ctx, secrets)
 }
 
-// deleteWhenApplied deletes a ManagedResource in a state in which gardener-resource-manager is not applying it, and returns the names of its Secrets;
-// nil when there is no ManagedResource.
+// deleteWhenApplied deletes a ManagedResource while gardener-resource-manager is not applying it, and returns the names of its Secrets; nil if
+// there is no ManagedResource.
 func (s Store) deleteWhenApplied(ctx context.Context, name string) (secrets []string, err error) {
 	err = contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		resource, err := s.Get(ctx, name)
@@ -276,7 +276,7 @@ func (s Store) deleteWhenApplied(ctx context.Context, name string) (secrets []st
 		if !resource.DeletionTimestamp.IsZero() {
 			return "", nil
 		}
-		// Whoever begins to apply it in between writes its status first, or fails to.
+		// A process that begins to apply it after this check writes its status first, or fails to.
 		err = s.Client.Delete(ctx, resource, client.Preconditions{UID: &resource.UID, ResourceVersion: &resource.ResourceVersion})
 		if apierrors.IsConflict(err) {
 			return fmt.Sprintf("ManagedResource %s has just changed", name), nil
@@ -289,15 +289,15 @@ func (s Store) deleteWhenApplied(ctx context.Context, name string) (secrets []st
 	return secrets, err
 }
 
-// isBeingApplied reports whether gardener-resource-manager may have made objects that it has not listed in the status yet, and will list. Whether they are
-// listed does not matter where they stay, and no more when the deletion is under way. Objects that it applied in vain stay unlisted for ever:
-// their Progressing comes back with each attempt, and is not distinguished from a first one.
+// isBeingApplied reports whether gardener-resource-manager may have created objects that its status does not list yet. It is false if the
+// objects are kept, and once the deletion has begun, since the list does not matter then. Objects that could not be applied are never listed:
+// their condition Progressing returns with each attempt, which cannot be distinguished from the first one.
 func isBeingApplied(resource *resourcesv1alpha1.ManagedResource) bool {
 	if !resource.DeletionTimestamp.IsZero() || resource.Spec.KeepObjects != nil && *resource.Spec.KeepObjects {
 		return false
 	}
 	applied := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
-	// An object that is not gone yet keeps others from being applied, and would keep us for as long.
+	// An object that is still being deleted keeps others from being applied, and would block the deletion as long.
 	return applied != nil && applied.Status == gardencorev1beta1.ConditionProgressing && !isAboutDeletion(applied)
 }
 
@@ -311,7 +311,7 @@ func (s Store) waitGone(ctx context.Context, name string) error {
 	})
 }
 
-// deletionPendingReason says why a ManagedResource that was deleted is not gone.
+// deletionPendingReason says why a deleted ManagedResource still exists.
 func deletionPendingReason(resource *resourcesv1alpha1.ManagedResource) string {
 	for _, condition := range resource.Status.Conditions {
 		if condition.Type == resourcesv1alpha1.ResourcesApplied && condition.Message != "" {
@@ -331,8 +331,8 @@ func (s Store) deleteSecrets(ctx context.Context, names []string) error {
 	return nil
 }
 
-// DeleteSecrets deletes the Secrets that carry the store's labels. There are some that no ManagedResource refers to where a pass
-// ended at the wrong moment.
+// DeleteSecrets deletes the Secrets with the store's labels, including those that no ManagedResource refers to because the process ended
+// between two writes.
 func (s Store) DeleteSecrets(ctx context.Context) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -346,7 +346,7 @@ func (s Store) DeleteSecrets(ctx context.Context) error {
 	return s.deleteSecrets(ctx, names)
 }
 
-// CreateIfNotExists creates an immutable Secret whose name says what is in it. It reads no content.
+// CreateIfNotExists creates an immutable Secret whose name contains a hash of its content. It does not read the content.
 func CreateIfNotExists(ctx context.Context, c client.Client, secret *corev1.Secret) error {
 	found := &metav1.PartialObjectMetadata{}
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))

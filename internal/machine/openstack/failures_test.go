@@ -24,23 +24,23 @@ func TestMCMError(t *testing.T) {
 		err  error
 		want codes.Code
 	}{
-		"an error of the user":   {cloud.Errorf(cloud.Configuration, "x"), codes.InvalidArgument},
-		"wrong credentials":      {cloud.Errorf(cloud.Unauthenticated, "x"), codes.Unauthenticated},
-		"a missing role":         {cloud.Errorf(cloud.Unauthorized, "x"), codes.PermissionDenied},
-		"a quota":                {cloud.Errorf(cloud.QuotaExceeded, "x"), codes.ResourceExhausted},
-		"no address left":        {cloud.Errorf(cloud.Depleted, "x"), codes.ResourceExhausted},
-		"too many requests":      {cloud.Errorf(cloud.RateLimited, "x"), codes.Unavailable},
-		"an outage":              {cloud.Errorf(cloud.Unavailable, "x"), codes.Unavailable},
-		"something is missing":   {cloud.Errorf(cloud.NotFound, "x"), codes.InvalidArgument},
-		"a conflict":             {cloud.Errorf(cloud.Conflict, "x"), codes.Aborted},
-		"something is in use":    {cloud.Errorf(cloud.InUse, "x"), codes.Aborted},
-		"a refused value":        {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 400}), codes.InvalidArgument},
-		"a strange answer":       {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 418}), codes.Unknown},
-		"something else":         {errors.New("x"), codes.Unknown},
-		"too long":               {fmt.Errorf("x: %w", context.DeadlineExceeded), codes.DeadlineExceeded},
-		"given up":               {fmt.Errorf("x: %w", context.Canceled), codes.Aborted},
-		"what the driver knows":  {fmt.Errorf("x: %w", failuref(codes.AlreadyExists, "y")), codes.AlreadyExists},
-		"brackets in what is so": {errors.New("a [b] c] d"), codes.Unknown},
+		"an invalid configuration": {cloud.Errorf(cloud.Configuration, "x"), codes.InvalidArgument},
+		"wrong credentials":        {cloud.Errorf(cloud.Unauthenticated, "x"), codes.Unauthenticated},
+		"a missing role":           {cloud.Errorf(cloud.Unauthorized, "x"), codes.PermissionDenied},
+		"a quota":                  {cloud.Errorf(cloud.QuotaExceeded, "x"), codes.ResourceExhausted},
+		"no free address":          {cloud.Errorf(cloud.Depleted, "x"), codes.ResourceExhausted},
+		"too many requests":        {cloud.Errorf(cloud.RateLimited, "x"), codes.Unavailable},
+		"an outage":                {cloud.Errorf(cloud.Unavailable, "x"), codes.Unavailable},
+		"a missing resource":       {cloud.Errorf(cloud.NotFound, "x"), codes.InvalidArgument},
+		"a conflict":               {cloud.Errorf(cloud.Conflict, "x"), codes.Aborted},
+		"a resource in use":        {cloud.Errorf(cloud.InUse, "x"), codes.Aborted},
+		"a refused value":          {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 400}), codes.InvalidArgument},
+		"an unexpected response":   {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 418}), codes.Unknown},
+		"another error":            {errors.New("x"), codes.Unknown},
+		"a deadline":               {fmt.Errorf("x: %w", context.DeadlineExceeded), codes.DeadlineExceeded},
+		"a canceled request":       {fmt.Errorf("x: %w", context.Canceled), codes.Aborted},
+		"an error of the driver":   {fmt.Errorf("x: %w", failuref(codes.AlreadyExists, "y")), codes.AlreadyExists},
+		"brackets in the text":     {errors.New("a [b] c] d"), codes.Unknown},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			err := mcmError("create machine", test.err)
@@ -53,7 +53,7 @@ func TestMCMError(t *testing.T) {
 	require.Len(t, codesByKind(), int(cloud.InUse)+1, "each kind has its answer")
 }
 
-// TestCreateMachine_Refused plays refusals through, and sees that nothing is left of the attempt.
+// TestCreateMachine_Refused lets the cloud refuse creations, and checks that no resource is left.
 func TestCreateMachine_Refused(t *testing.T) {
 	quota := func(resource string) func(*testing.T, *testCloud) {
 		return func(t *testing.T, s *testCloud) {
@@ -71,11 +71,11 @@ func TestCreateMachine_Refused(t *testing.T) {
 		"the quota of cores is used up":     {given: quota("cores"), want: codes.ResourceExhausted, wantText: "cores"},
 		"the quota of instances is used up": {given: quota("instances"), want: codes.ResourceExhausted, wantText: "raise the project's quota"},
 		"the quota of ports is used up":     {given: quota("port"), want: codes.ResourceExhausted, wantText: "port"},
-		"no address is left": {given: func(t *testing.T, s *testCloud) {
+		"no address is free": {given: func(t *testing.T, s *testCloud) {
 			t.Helper()
 			require.NoError(t, s.cloud.ExhaustSubnet(s.subnet, true))
 		}, want: codes.ResourceExhausted, wantText: machineName},
-		"no host has room": {given: func(_ *testing.T, s *testCloud) {
+		"no host has capacity": {given: func(_ *testing.T, s *testCloud) {
 			s.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true})
 		}, want: codes.ResourceExhausted, wantText: "No valid host"},
 		"the permission is missing": {given: func(_ *testing.T, s *testCloud) {
@@ -84,35 +84,35 @@ func TestCreateMachine_Refused(t *testing.T) {
 		"the cloud is down": {given: func(_ *testing.T, s *testCloud) {
 			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503})
 		}, want: codes.Unavailable, wantText: "503"},
-		"there is no such flavor": {
+		"the flavor does not exist": {
 			given: nothing, want: codes.ResourceExhausted, wantText: `no flavor "huge" in this region`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.FlavorName = "huge" },
 		},
-		"there is no such image": {
+		"the image does not exist": {
 			given: nothing, want: codes.InvalidArgument, wantText: `no image "windows"`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.ImageName = "windows" },
 		},
-		"there is no such image ID": {
+		"the image ID does not exist": {
 			given: nothing, want: codes.InvalidArgument, wantText: "image",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
 				spec.ImageID = "8f0a5b5e-0000-4000-8000-000000000000"
 			},
 		},
-		"there is no such security group": {
+		"the security group does not exist": {
 			given: nothing, want: codes.InvalidArgument, wantText: `no security group "open"`,
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.SecurityGroups = []string{"open"} },
 		},
-		"there is no such network": {
+		"the network does not exist": {
 			given: nothing, want: codes.InvalidArgument, wantText: "network",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
 				spec.NetworkID, spec.SubnetIDs = "8f0a5b5e-0000-4000-8000-000000000000", nil
 			},
 		},
-		"there is no such zone": {
+		"the zone does not exist": {
 			given: nothing, want: codes.InvalidArgument, wantText: "availability zone",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) { spec.AvailabilityZone = "zone-z" },
 		},
-		"there is no such server group": {
+		"the server group does not exist": {
 			given: nothing, want: codes.InvalidArgument, wantText: "group",
 			edit: func(spec *v1alpha1.MachineProviderConfigSpec) {
 				spec.ServerGroupID = new("8f0a5b5e-0000-4000-8000-000000000000")
@@ -143,11 +143,11 @@ func TestFailureReason(t *testing.T) {
 		server cloudopenstack.Server
 		want   codes.Code
 	}{
-		"no host":                {cloudopenstack.Server{Fault: &cloudopenstack.ServerFault{Code: 500, Message: "No valid host"}}, codes.ResourceExhausted},
-		"nobody says":            {cloudopenstack.Server{}, codes.ResourceExhausted},
-		"a quota":                {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 403}}, codes.ResourceExhausted},
-		"a quota in older words": {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 413}}, codes.ResourceExhausted},
-		"the host":               {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 500}}, codes.Internal},
+		"no host":                            {cloudopenstack.Server{Fault: &cloudopenstack.ServerFault{Code: 500, Message: "No valid host"}}, codes.ResourceExhausted},
+		"no fault":                           {cloudopenstack.Server{}, codes.ResourceExhausted},
+		"a quota":                            {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 403}}, codes.ResourceExhausted},
+		"a quota with the older status code": {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 413}}, codes.ResourceExhausted},
+		"the host":                           {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 500}}, codes.Internal},
 	} {
 		require.Equal(t, test.want, codeFor(failureReason(test.server)).code, sentence)
 	}

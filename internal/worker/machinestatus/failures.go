@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// failureGracePeriod is how long a failure that is older than the pass may stand before it counts: machine-controller-manager tries to create
-	// machines again after three minutes, and until then it shows what the user may have mended.
+	// failureGracePeriod is the age from which a failure counts that is older than the reconciliation: machine-controller-manager retries a creation
+	// after three minutes, and until then it reports a failure whose cause the user may have removed.
 	failureGracePeriod = 4 * time.Minute
 	// deletionFailureGracePeriod is the same for deletions, which it tries again after ten minutes. gardenlet waits for as long, and is to be told before.
 	deletionFailureGracePeriod = 9 * time.Minute
-	// maxFailureLength is how many bytes of a driver's words are repeated.
+	// maxFailureLength is the maximum length in bytes of a driver's message.
 	maxFailureLength = 300
 )
 
-// failure is what machine-controller-manager has failed to do with one machine. It tries again by itself.
+// failure is the failed creation or deletion of a machine. machine-controller-manager retries it.
 type failure struct {
 	machine string
 	kind    cloud.Kind
-	// message is what went wrong, in the words of the machine driver.
+	// message is the machine driver's.
 	message string
-	// at is when it was told first: a failure that repeats itself keeps its time for half an hour.
+	// at is the time of the first report: machine-controller-manager keeps it for half an hour while the failure repeats.
 	at time.Time
-	// deletion is true when it was to be deleted.
+	// deletion is true if the deletion failed.
 	deletion bool
 }
 
-// gracePeriod is how long the failure may stand before it counts, when it is older than the pass.
+// gracePeriod is the age from which the failure counts, if it is older than the reconciliation.
 func (f failure) gracePeriod() time.Duration {
 	if f.deletion {
 		return deletionFailureGracePeriod
@@ -43,7 +43,7 @@ func (f failure) gracePeriod() time.Duration {
 	return failureGracePeriod
 }
 
-// failuresOf returns the machines' failures, ordered by machine. A failed machine that a user wants to look at is none of them.
+// failuresOf returns the machines' failures, sorted by machine, without machines that are preserved for examination.
 func failuresOf(machines []machinev1alpha1.Machine) []failure {
 	var failures []failure
 	for i := range machines {
@@ -65,26 +65,25 @@ func failuresOf(machines []machinev1alpha1.Machine) []failure {
 	return failures
 }
 
-// hasFailed reports whether the last thing that was done to a machine failed. What a machine failed to become is of no interest once
-// it is to go.
+// hasFailed reports whether the last operation on a machine failed. Once a machine is being deleted, its failed creation is irrelevant.
 func hasFailed(machine *machinev1alpha1.Machine) bool {
 	operation := machine.Status.LastOperation
 	isPast := machine.DeletionTimestamp != nil && operation.Type == machinev1alpha1.MachineOperationCreate
 	return operation.State == machinev1alpha1.MachineStateFailed && !isPast
 }
 
-// isPreserved reports whether a failed machine is kept for somebody to look at.
+// isPreserved reports whether a failed machine is kept for examination.
 func isPreserved(machine *machinev1alpha1.Machine) bool {
 	status := machine.Status.CurrentStatus
 	return status.Phase == machinev1alpha1.MachineFailed && !status.PreserveExpiryTime.IsZero()
 }
 
-// needsUser reports whether trying again is certainly in vain until a user has changed something.
+// needsUser reports whether retrying cannot succeed until a user has changed something.
 func (f failure) needsUser() bool {
 	return f.kind == cloud.Unauthenticated || f.kind == cloud.Unauthorized || f.kind == cloud.Configuration
 }
 
-// kindOf is the one table from the codes of machine drivers, by machine-controller-manager's names for them, to error kinds.
+// kindOf maps the codes of machine drivers, by machine-controller-manager's names, to error kinds.
 func kindOf(code string) cloud.Kind {
 	switch code {
 	case "Unauthenticated":
@@ -94,11 +93,11 @@ func kindOf(code string) cloud.Kind {
 	case "InvalidArgument", "OutOfRange":
 		return cloud.Configuration
 	case "NotFound":
-		// It may be a thing that the class names as well as a machine that has vanished while it was made.
+		// A resource that the class refers to, or a machine that has vanished during its creation.
 		return cloud.NotFound
 	case "ResourceExhausted":
-		// It stands for a quota as well as for a cloud without room, and nothing but the text tells which. The kind is the one with which
-		// a shoot goes on trying: room may come, and a quota may be raised, without anybody telling the shoot.
+		// The code stands for an exceeded quota and for a cloud without capacity; only the text tells which. With this kind a shoot is retried:
+		// capacity may be freed and quotas raised without a change of the shoot.
 		return cloud.Depleted
 	case "Unavailable", "DeadlineExceeded", "Aborted", "Canceled":
 		return cloud.Unavailable
@@ -107,16 +106,16 @@ func kindOf(code string) cloud.Kind {
 	}
 }
 
-// terminalError returns an error when failures keep the machines from coming, or from going, so that waiting does not help. since is when the
-// pass began to change things. othersInProgress says that some machines are still on their way.
+// terminalError returns an error if waiting cannot help, because failures prevent the creation or deletion of machines. since is when the
+// reconciliation began to change objects. othersInProgress says that other machines are still being created or deleted.
 //
-// gardenlet takes any error for the end of its wait, and some codes turn the shoot to Failed, while machine-controller-manager
-// goes on trying. Therefore what may pass by itself is only told in the reason. What a user must mend ends the pass. A lack of room or
-// quota does once nothing else happens: machines that go may make room.
+// gardenlet stops waiting at any error, and some codes set the shoot to Failed, while machine-controller-manager continues to retry. Therefore
+// failures that may be transient are only reported in the reason. Failures that need the user end the reconciliation. A lack of capacity or
+// quota does so once no other machine is in progress, since deleted machines free capacity.
 func terminalError(failures []failure, since, now time.Time, othersInProgress bool) error {
 	var final []failure
 	for _, f := range failures {
-		// Times in objects are whole seconds.
+		// Times in objects have a resolution of a second.
 		isFresh := !f.at.Before(since.Truncate(time.Second))
 		if !isFresh && now.Sub(since) < f.gracePeriod() {
 			continue
@@ -135,7 +134,7 @@ func terminalError(failures []failure, since, now time.Time, othersInProgress bo
 	return errors.Join(errs...)
 }
 
-// failuresClause tells of the first failure, and how many more there are.
+// failuresClause describes the first failure and the number of further ones.
 func failuresClause(failures []failure) string {
 	clause := fmt.Sprintf("machine %s: %s", failures[0].machine, failures[0].message)
 	if more := len(failures) - 1; more > 0 {
@@ -144,8 +143,8 @@ func failuresClause(failures []failure) string {
 	return clause
 }
 
-// parseDriverError takes the code and the message out of the envelope in which machine-controller-manager carries a driver's error:
-// "... code = [X] message = [Y] ...", a format that it reads itself. Without one, there is no code and the text is the message.
+// parseDriverError extracts code and message from machine-controller-manager's format "... code = [X] message = [Y] ...". A text in
+// another format has no code and is the message.
 func parseDriverError(description string) (code, message string) {
 	_, rest, hasCode := strings.Cut(description, "machine codes error: code = [")
 	code, rest, hasEnd := strings.Cut(rest, "] message = [")
@@ -179,7 +178,7 @@ func plural(count int, forms ...string) string {
 	}
 }
 
-// partition splits a list in those that are meant and the others, and keeps their order.
+// partition splits a list into the elements that match and the others, in their order.
 func partition[T any](list []T, matches func(T) bool) (matching, others []T) {
 	for _, item := range list {
 		if matches(item) {
