@@ -1,6 +1,6 @@
-// Package clusters is what tests and shows of control planes stand on: a shoot's cluster, a cloud, and one or two seeds that can
-// host the shoot's control plane, each with its gardener-resource-managers and a gardenlet. Controllers may be started on it. It
-// must not know what they do, nor any test.
+// Package clusters starts what tests and demos of control planes need: a shoot's cluster, a cloud, and one or two seeds that can host the
+// shoot's control plane, each with its gardener-resource-managers and a simulated gardenlet. Controllers may be started in the seeds. The
+// package must not depend on a controller or test.
 package clusters
 
 import (
@@ -24,32 +24,32 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// Options say what a ground has.
+// Options configure Clusters.
 type Options struct {
-	// Dir is an empty folder for everything that is written. Whoever made it removes it after Close.
+	// Dir is an empty folder for all files. The caller removes it after Close.
 	Dir string
-	// Progress takes two lines for each program that has to be built first.
+	// Progress gets two lines for each program that must be built first.
 	Progress io.Writer
-	// Destination adds a second seed, to which the shoot can move.
+	// Destination adds a second seed, to which the shoot can be migrated.
 	Destination bool
-	// Seed is what the seeds have besides what StartSeed gives them.
+	// Seed are further options of the seeds, see StartSeed.
 	Seed []seed.Option
 }
 
-// Clusters is a shoot without a ControlPlane, in a cloud of its own, hosted by the first seed.
+// Clusters is a shoot without a ControlPlane, with a cloud of its own, hosted by the first seed.
 type Clusters struct {
-	// Programs is the folder of the programs that are not ours.
+	// Programs is the folder of other projects' programs.
 	Programs string
 	Cloud    *openstack.Cloud
 	Account  *openstack.Account
-	// Source hosts the shoot. Destination does after Host; it is nil unless asked for.
+	// Source hosts the shoot; Destination does after a call of Host, and is nil unless Options.Destination is set.
 	Source, Destination *Seed
-	// Cluster is the shoot's, and Shoot what Gardener knows of it.
+	// Cluster is the shoot's cluster, Shoot its Gardener objects.
 	Cluster *shoot.Cluster
 	Shoot   *gardenlet.Shoot
 }
 
-// New brings everything up. What has been started is stopped again when something fails.
+// New starts everything. If something fails, what has been started is stopped.
 func New(ctx context.Context, options Options) (*Clusters, error) {
 	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that an error does not say better
 	programs, err := assets.Ensure(ctx, options.Progress, assets.ControlPlane()...)
@@ -117,7 +117,7 @@ func (c *Clusters) Seeds() []*seed.Seed {
 	return all
 }
 
-// Close ends everything.
+// Close stops everything.
 func (c *Clusters) Close() error {
 	var failures []error
 	for _, seed := range []*Seed{c.Source, c.Destination} {
@@ -139,7 +139,7 @@ func (c *Clusters) Close() error {
 	return errors.Join(failures...)
 }
 
-// Errors returns what our controllers on the ground have logged as errors, without what contains one of the expected texts.
+// Errors returns the errors that the controllers have logged, except those that contain one of the expected texts.
 func (c *Clusters) Errors(expected ...string) ([]string, error) {
 	var all []string
 	for _, seed := range []*Seed{c.Source, c.Destination} {
@@ -157,7 +157,7 @@ func (c *Clusters) Errors(expected ...string) ([]string, error) {
 	return all, nil
 }
 
-// Tails returns the last lines that each process on the ground has printed.
+// Tails returns the last lines that each process has printed.
 func (c *Clusters) Tails(lines int) string {
 	var all strings.Builder
 	for _, seed := range []*Seed{c.Source, c.Destination} {

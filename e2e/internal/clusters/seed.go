@@ -16,10 +16,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// timeout bounds how long a process takes to start, on a machine that compiles something else at the same time, or to end.
+// timeout bounds the start and the end of a process, on a machine that compiles at the same time.
 const timeout = 2 * time.Minute
 
-// Seed is a seed that hosts control planes. All that runs in it besides pods are the processes here.
+// Seed is a seed that hosts control planes. Besides pods, the processes here are all that runs in it.
 type Seed struct {
 	*seed.Seed
 	Gardenlet *gardenlet.Gardenlet
@@ -34,8 +34,7 @@ type Seed struct {
 	started       int
 }
 
-// StartSeed starts a seed with its gardener-resource-manager, which hosts no shoot yet. Everything that is written goes to the
-// folder dir.
+// StartSeed starts a seed, which hosts no shoot yet, with its gardener-resource-manager. All files are in the folder dir.
 func StartSeed(ctx context.Context, programs, dir string, options ...seed.Option) (*Seed, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -53,8 +52,8 @@ func StartSeed(ctx context.Context, programs, dir string, options ...seed.Option
 	return s, nil
 }
 
-// Host does for a shoot what Gardener does before its ControlPlane is created: its namespace is filled, and a
-// gardener-resource-manager runs for its cluster.
+// Host prepares the seed for a shoot as Gardener does before it creates the ControlPlane: it creates the content of the shoot's namespace, and
+// starts a gardener-resource-manager for the shoot's cluster.
 func (s *Seed) Host(ctx context.Context, shoot *gardenlet.Shoot, cluster *shoot.Cluster) error {
 	if err := s.Gardenlet.Prepare(ctx, shoot); err != nil {
 		return err
@@ -65,7 +64,7 @@ func (s *Seed) Host(ctx context.Context, shoot *gardenlet.Shoot, cluster *shoot.
 	return s.Gardenlet.PrepareControlPlane(ctx, shoot, gardenlet.APIServer{URL: cluster.URL(), CA: cluster.CA})
 }
 
-// StartShootManager starts the shoot's gardener-resource-manager, as Host does. Gardener does so as well when a shoot wakes up.
+// StartShootManager starts the shoot's gardener-resource-manager. Gardener does so as well when a shoot wakes up.
 func (s *Seed) StartShootManager(ctx context.Context, shoot *gardenlet.Shoot, cluster *shoot.Cluster) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -78,8 +77,8 @@ func (s *Seed) StartShootManager(ctx context.Context, shoot *gardenlet.Shoot, cl
 	return nil
 }
 
-// StopShootManager ends the shoot's gardener-resource-manager, as Gardener does when the shoot goes to sleep, to another seed or
-// for ever. It does not mind whether the shoot is there.
+// StopShootManager stops the shoot's gardener-resource-manager, as Gardener does when the shoot is hibernated, migrated or deleted. The shoot's
+// API server need not be running.
 func (s *Seed) StopShootManager(shoot *gardenlet.Shoot) {
 	manager := s.shootManagers[shoot.Namespace()]
 	delete(s.shootManagers, shoot.Namespace())
@@ -88,8 +87,8 @@ func (s *Seed) StopShootManager(shoot *gardenlet.Shoot) {
 	}
 }
 
-// StartController starts one of our controllers with the rights that it has in a seed, and waits until it is ready. The
-// options need no kubeconfig and no output.
+// StartController starts a controller with its rights in the seed, and waits until it is ready. The kubeconfig and the output of the options
+// are set here.
 func (s *Seed) StartController(ctx context.Context, what controller.Binary, options controller.Options) (*controller.Controller, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -113,10 +112,10 @@ func (s *Seed) StartController(ctx context.Context, what controller.Binary, opti
 	return started, nil
 }
 
-// Stop ends everything. The shoots' clusters should have ended before, or their gardener-resource-managers.
+// Stop stops everything. The shoots' clusters or their gardener-resource-managers should be stopped before.
 func (s *Seed) Stop() error { return errors.Join(s.endProcesses(), s.Seed.Stop()) }
 
-// endProcesses asks all processes to end. Controllers that are gone already have been ended by somebody else.
+// endProcesses signals all processes. Controllers that have ended were stopped by a test.
 func (s *Seed) endProcesses() error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -141,7 +140,7 @@ func (s *Seed) endProcesses() error {
 	return errors.Join(failures...)
 }
 
-// managerDir names a new folder for a gardener-resource-manager.
+// managerDir returns a new folder for a gardener-resource-manager.
 func (s *Seed) managerDir(name string) string {
 	s.started++
 	dir := filepath.Join(s.dir, fmt.Sprintf("%s-%d-%s", grm.Name, s.started, name))

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// testAdoption takes over what the upstream extension made.
+// testAdoption adopts resources that the upstream extension has created.
 func testAdoption(t *testing.T, f *testenv.Fixture) {
 	t.Run("makes and changes nothing, and deletes all of it in the end", func(t *testing.T) {
 		env := f.NewEnv(t)
@@ -47,8 +47,8 @@ func testAdoption(t *testing.T, f *testenv.Fixture) {
 	})
 }
 
-// upstreamShoot makes a shoot as the upstream extension leaves it: the resources in the cloud with the names that it gives,
-// and the object with its finalizer and its state.
+// upstreamShoot creates a shoot as the upstream extension leaves it: the resources with upstream's names, and the object with its finalizer and
+// its state.
 func upstreamShoot(env *testenv.Env, name string) *gardenlet.Shoot {
 	env.T.Helper()
 	shoot := env.Shoot(name)
@@ -82,7 +82,7 @@ func upstreamShoot(env *testenv.Env, name string) *gardenlet.Shoot {
 	return shoot
 }
 
-// createUpstreamObject makes the Infrastructure of a shoot that was fulfilled some time ago, with what its state knows.
+// createUpstreamObject creates the Infrastructure of a shoot that was reconciled some time ago, with upstream's state.
 func createUpstreamObject(env *testenv.Env, shoot *gardenlet.Shoot, known map[string]string) {
 	env.T.Helper()
 	object := env.Gardenlet.Object(shoot)

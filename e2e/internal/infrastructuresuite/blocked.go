@@ -11,8 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// testBlocked puts something of somebody else's into a shoot's network. The deletion names it, and goes on by itself when
-// it is gone.
+// testBlocked creates a foreign resource in a shoot's network. The deletion names it, and continues once it is gone.
 func testBlocked(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()

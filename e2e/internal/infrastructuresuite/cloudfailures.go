@@ -18,14 +18,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// cloudFailure is something that goes wrong while an Infrastructure is created.
+// cloudFailure is a failure of the cloud while an Infrastructure is created.
 type cloudFailure struct {
 	begin, end func(*testenv.Env, *gardenlet.Shoot)
-	// code is what users and gardenlet are told; none when the trouble is expected to pass by itself.
+	// code is the error code that is reported; none if the failure is expected to be transient.
 	code gardencorev1beta1.ErrorCode
 	// message is part of the message.
 	message string
-	// needsUserAction says that the controller does not try again soon: somebody has to act, and gardenlet then orders anew.
+	// needsUserAction is true if the controller does not retry soon: a user has to act, after which gardenlet requests a reconciliation.
 	needsUserAction bool
 }
 
@@ -54,7 +54,7 @@ func cloudFailures() map[string]cloudFailure {
 	}
 }
 
-// quota limits how many of a kind the account may have, as an operator does.
+// quota limits how many resources of a kind the account may have, as an operator of the cloud does.
 func quota(kind string, limit int) func(*testenv.Env, *gardenlet.Shoot) {
 	return func(env *testenv.Env, _ *gardenlet.Shoot) {
 		env.DoAsOperator(http.MethodPut, conformance.Network, "/v2.0/quotas/"+env.Account.ProjectID, testenv.Body{"quota": testenv.Body{kind: limit}})
@@ -83,7 +83,7 @@ func refusal(status int, retryAfter time.Duration) func(*testenv.Env, *gardenlet
 
 func clearRefusal(env *testenv.Env, _ *gardenlet.Shoot) { env.Cloud.ClearFaults() }
 
-// testCloudFailures makes the cloud refuse, reads what the controller makes of it, and mends the cloud.
+// testCloudFailures makes the cloud refuse requests, reads what the controller reports, and removes the cause.
 func testCloudFailures(t *testing.T, f *testenv.Fixture) {
 	names := 0
 	for description, failure := range cloudFailures() {

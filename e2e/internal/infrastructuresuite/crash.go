@@ -14,8 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// testCrash ends the controller in the middle of an operation, in ways that EveryCall does not. Its successor brings the
-// operation to its end, without another word from gardenlet and without doing anything twice.
+// testCrash ends the controller during an operation, in other ways than testEveryCall. The next process completes the operation, without a new
+// request of gardenlet and without creating anything twice.
 func testCrash(t *testing.T, f *testenv.Fixture) {
 	t.Run("between the two writes of a reconcile that has nothing to do", func(t *testing.T) {
 		env := f.NewEnv(t)
@@ -49,7 +49,7 @@ func testCrash(t *testing.T, f *testenv.Fixture) {
 		assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, object.Status.LastOperation.State, "the operation goes on")
 		assert.Nil(t, object.Status.LastError, "an end in good order is nobody's error")
 
-		// The successor looks at once, and must find what its predecessor had sent.
+		// The next process reads the cloud at once, and must find what the first one had sent.
 		env.Cloud.SetLatency(0)
 		env.StartController()
 		env.WaitHealthy(shoot)

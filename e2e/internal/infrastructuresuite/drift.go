@@ -12,13 +12,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// drift is something that somebody changes about a shoot's infrastructure.
+// drift is a change of a shoot's infrastructure by another client of the cloud.
 type drift struct {
 	name  string
 	cause func(*testenv.Env, *gardenlet.Shoot)
 	// present reports whether the infrastructure has drifted.
 	present func(*testenv.Env) bool
-	// stays says that it is nobody's harm, and is left alone.
+	// stays is true if the drift is harmless and not reverted.
 	stays bool
 }
 
@@ -88,8 +88,7 @@ func change(env *testenv.Env, collection, id, kind string, attributes testenv.Bo
 	env.Do(http.MethodPut, conformance.Network, collection+"/"+id, testenv.Body{kind: attributes})
 }
 
-// testDrift changes one thing after another about a shoot's infrastructure. The next reconcile repairs it, and makes nothing
-// anew that is there.
+// testDrift applies one drift after another. The next reconciliation reverts it, and does not replace existing resources.
 func testDrift(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()

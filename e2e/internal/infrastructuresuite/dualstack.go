@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// testDualStack gives shoots addresses of both families.
+// testDualStack creates shoots with addresses of both families.
 func testDualStack(t *testing.T, f *testenv.Fixture) {
 	givenRanges := openstackv1alpha1.IPv6Config{NodeCIDR: "2001:db8:1::/64", PodCIDR: "2001:db8:2::/64", ServiceCIDR: "2001:db8:3::/112"}
 	t.Run("with given ranges", func(t *testing.T) {
@@ -64,7 +64,7 @@ func makeDualStack(env *testenv.Env, shoot *gardenlet.Shoot, ranges openstackv1a
 	env.Update(shoot)
 }
 
-// assertDualStackLifecycle looks at a fulfilled shoot, orders it again, and deletes it.
+// assertDualStackLifecycle checks a reconciled shoot, reconciles it again, and deletes it.
 func assertDualStackLifecycle(env *testenv.Env, shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	kinds := env.CountByKind()

@@ -15,12 +15,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// failureMode is a way in which a call to the cloud goes wrong.
+// failureMode is a way in which a request to the cloud fails.
 type failureMode struct {
 	name string
-	// faults are what the cloud does, in turn from call to call; none where the controller is killed.
+	// faults are the cloud's failures, one after another from request to request; none if the controller is killed.
 	faults []wire.Fault
-	// killPhase is when the controller is killed, before the call's effect or after it.
+	// killPhase is when the controller is killed, before the request takes effect or after it.
 	killPhase wire.Phase
 }
 
@@ -38,8 +38,8 @@ func failureModes() []failureMode {
 	}
 }
 
-// testEveryCall lets each call of a creation and of a deletion go wrong in every way, once. The shoot is fulfilled, or gone,
-// without any help; nothing exists twice, and nothing is left. Each life of a shoot serves two cases.
+// testEveryCall lets each request of a creation and of a deletion fail once in each mode. The operation succeeds without help; nothing is
+// created twice, and nothing is left. Each shoot serves two cases.
 func testEveryCall(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	creation, deletion := lifecycleCalls(env)
@@ -57,7 +57,7 @@ func testEveryCall(t *testing.T, f *testenv.Fixture) {
 	}
 }
 
-// replaceEnv returns a new world, for the cases that follow a failed one: what that has left is no concern of theirs.
+// replaceEnv returns a new Env after a failed case, so that what that case has left does not affect others.
 func replaceEnv(t *testing.T, f *testenv.Fixture, env *testenv.Env) *testenv.Env {
 	t.Helper()
 	if env.Controller != nil {
@@ -66,7 +66,7 @@ func replaceEnv(t *testing.T, f *testenv.Fixture, env *testenv.Env) *testenv.Env
 	return f.NewEnv(t)
 }
 
-// run lets a call of a shoot's creation go wrong, and then one of its deletion.
+// run lets a request of a shoot's creation fail, and then one of its deletion.
 func (a failureMode) run(env *testenv.Env, name string, turn int, first, last wire.Call) {
 	env.T.Helper()
 	if first.Service == wire.Keystone && env.Controller != nil {
@@ -84,7 +84,7 @@ func (a failureMode) run(env *testenv.Env, name string, turn int, first, last wi
 	assertEmpty(env)
 }
 
-// inject sets something off and lets a call go wrong. There is a controller afterwards.
+// inject starts an operation and lets a request fail. A controller runs afterwards.
 func (a failureMode) inject(env *testenv.Env, turn int, call wire.Call, trigger func()) {
 	env.T.Helper()
 	match := wire.Match{Service: call.Service, Method: call.Method, Path: call.Path}
@@ -100,8 +100,7 @@ func (a failureMode) inject(env *testenv.Env, turn int, call wire.Call, trigger 
 	env.Eventually(call.Name()+" goes wrong", func() bool { return struck() == 1 })
 }
 
-// lifecycleCalls returns the calls of a creation by a controller that is not logged in, and of a deletion, without
-// repetitions.
+// lifecycleCalls returns the requests of a creation, login included, and of a deletion, without repetitions.
 func lifecycleCalls(env *testenv.Env) (creation, deletion wire.Calls) {
 	env.T.Helper()
 	env.StartController()
@@ -135,11 +134,11 @@ func names(calls wire.Calls) []string {
 	return all
 }
 
-// path names a call in the name of a test, where slashes mean something.
+// path turns a call into a part of a test's name, in which slashes separate levels.
 func path(call wire.Call) string { return strings.ReplaceAll(call.Name(), "/", "∕") }
 
-// testPartialCreation deletes shoots that never came to be, because the cloud refuses one of their creation's writes for good; and
-// one that is deleted as soon as it was ordered.
+// testPartialCreation deletes shoots whose creation never succeeded, because the cloud permanently refuses one of its writes; and one that
+// is deleted right after its creation was requested.
 func testPartialCreation(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	creation, _ := lifecycleCalls(env)
@@ -170,7 +169,7 @@ func testPartialCreation(t *testing.T, f *testenv.Fixture) {
 	testEarlyDeletion(t, f)
 }
 
-// testEarlyDeletion deletes shoots as soon as they were ordered, or a little later.
+// testEarlyDeletion deletes shoots during their creation.
 func testEarlyDeletion(t *testing.T, f *testenv.Fixture) {
 	for _, c := range []struct {
 		name, shoot string

@@ -11,11 +11,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
-// missingID is an ID that nothing has.
+// missingID is an ID without a resource.
 const missingID = "11111111-1111-1111-1111-111111111111"
 
-// testExisting lets users give parts of the infrastructure themselves. They are used, and stay as they are; whatever cannot be
-// used is named.
+// testExisting lets users supply parts of the infrastructure. They are used and not changed; unusable ones are named in the error.
 func testExisting(t *testing.T, f *testenv.Fixture) {
 	testExistingUsed(t, f)
 	testExistingVerified(t, f)
@@ -23,7 +22,7 @@ func testExisting(t *testing.T, f *testenv.Fixture) {
 
 func testExistingUsed(t *testing.T, f *testenv.Fixture) {
 	given := map[string]struct {
-		// give makes the parts, and returns their paths in the order in which they can be removed.
+		// give creates the parts, and returns their paths in the order in which they can be removed.
 		give func(*testenv.Env, *openstackv1alpha1.Networks) []string
 		// makes is what the controller adds.
 		makes map[string]int
@@ -105,7 +104,7 @@ func testExistingVerified(t *testing.T, f *testenv.Fixture) {
 	for description, c := range map[string]struct {
 		networks openstackv1alpha1.Networks
 		wantText []string
-		// makes says that other parts may have been made meanwhile.
+		// makes are parts that the controller may have created before.
 		makes bool
 	}{
 		"a router that does not exist": {

@@ -11,8 +11,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// testForceDelete deletes a shoot whose cloud cannot be reached any more: in vain, and then by force. What that leaves in
-// the cloud bears the shoot's mark: an object that has lost its state finds all of it again.
+// testForceDelete deletes a shoot whose cloud is unreachable: without success, and then by force. What that leaves in the cloud has the
+// shoot's tags or names, so that an object without state finds all of it again.
 func testForceDelete(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()

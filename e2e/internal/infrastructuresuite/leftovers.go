@@ -10,8 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// testLeftovers deletes a shoot whose cloud-controller-manager could not clean up any more, as when the shoot was hibernated
-// or broken. What it made for Services goes with the shoot; what it made for another cluster stays.
+// testLeftovers deletes a shoot whose cloud-controller-manager could not clean up, as when the shoot was hibernated or broken. Its resources
+// for Services are deleted with the shoot; those of another cluster stay.
 func testLeftovers(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()
@@ -41,7 +41,7 @@ func testLeftovers(t *testing.T, f *testenv.Fixture) {
 	assertEmpty(env)
 }
 
-// makeFloatingIP makes one for a Service of a cluster, at a port or at none.
+// makeFloatingIP creates one for a Service of a cluster, with or without a port.
 func makeFloatingIP(env *testenv.Env, cluster, port string) string {
 	env.T.Helper()
 	body := testenv.Body{

@@ -20,8 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// testLifecycle lets gardenlet's component create, reconcile, change and delete an Infrastructure, and reads what
-// gardenlet reads.
+// testLifecycle creates, reconciles, changes and deletes an Infrastructure by gardenlet's component, and checks the fields that gardenlet reads.
 func testLifecycle(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()
@@ -69,7 +68,7 @@ func testLifecycle(t *testing.T, f *testenv.Fixture) {
 	assertEmpty(env)
 }
 
-// addressesOf returns the outer addresses of a router as ranges.
+// addressesOf returns the external addresses of a router as ranges.
 func addressesOf(router conformance.Object) []string {
 	ranges := []string{}
 	for _, address := range router.Objects("external_gateway_info.external_fixed_ips") {
@@ -82,7 +81,7 @@ func addressesOf(router conformance.Object) []string {
 	return ranges
 }
 
-// testNoOp counts what a reconcile costs that finds nothing to do.
+// testNoOp counts the requests of a reconciliation without changes.
 func testNoOp(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()
@@ -110,8 +109,8 @@ func testNoOp(t *testing.T, f *testenv.Fixture) {
 	env.Destroy(shoot)
 }
 
-// withoutProgress leaves out what is written to show people that a slow cloud is waited for, not before a second is over.
-// The last of it may be given up half-way, since the result is there: then the API server never saw a body.
+// withoutProgress removes writes of progress, which happen only after a second of waiting. The last one may have been canceled, since the
+// result is written then: the API server has logged no body.
 func withoutProgress(t *testing.T, writes []audit.Write) []audit.Write {
 	t.Helper()
 	return slices.DeleteFunc(slices.Clone(writes), func(write audit.Write) bool {
@@ -133,8 +132,8 @@ func reportsProgress(t *testing.T, write audit.Write) bool {
 	return progress != nil && *progress < 100
 }
 
-// testBudget counts the calls of one shoot by their names. The figures are the driver's own, for a default shoot and a
-// session that is there; on every cloud they must be the same.
+// testBudget counts the requests of one shoot by their names. The figures are the driver's, for a default shoot and an existing session; they
+// must be the same on all clouds.
 func testBudget(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()
@@ -181,7 +180,7 @@ func testBudget(t *testing.T, f *testenv.Fixture) {
 	})
 }
 
-// assertNothingWritten makes sure that nothing was written to the cloud since the log was reset.
+// assertNothingWritten asserts that nothing was written to the cloud since the log was reset.
 func assertNothingWritten(env *testenv.Env) {
 	env.T.Helper()
 	calls := env.Cloud.Log()

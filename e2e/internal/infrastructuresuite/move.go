@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
-// testMove moves a shoot's control plane to another seed. All that goes along is the ShootState as Gardener computes it.
+// testMove migrates a shoot's control plane to another seed. Only the ShootState, computed by Gardener's code, is transferred.
 func testMove(t *testing.T, f *testenv.Fixture) {
 	t.Run("with the source seed's help", func(t *testing.T) {
 		source := f.NewEnv(t)
@@ -53,7 +53,7 @@ func testMove(t *testing.T, f *testenv.Fixture) {
 	})
 }
 
-// moveTo restores the shoot on the destination seed and returns the world there.
+// moveTo restores the shoot on the destination seed and returns the Env there.
 func moveTo(f *testenv.Fixture, source *testenv.Env, shoot *gardenlet.Shoot, state *gardencorev1beta1.ShootState) *testenv.Env {
 	t := source.T
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// Paths of what shoots consist of.
+// Paths of the resources of shoots.
 const (
 	networks       = "/v2.0/networks"
 	subnets        = "/v2.0/subnets"
@@ -24,7 +24,7 @@ const (
 	loadBalancers  = "/v2/lbaas/loadbalancers"
 )
 
-// What somebody else makes, with a name.
+// Resources of other owners, with a name.
 
 func makeNetwork(env *testenv.Env, name string) string {
 	env.T.Helper()
@@ -65,7 +65,7 @@ func disconnect(env *testenv.Env, router, subnet string) {
 	env.Do(http.MethodPut, conformance.Network, routers+"/"+router+"/remove_router_interface", testenv.Body{"subnet_id": subnet})
 }
 
-// remove removes resources of Neutron by their paths, in the given order.
+// remove deletes resources of Neutron by their paths, in the given order.
 func remove(env *testenv.Env, paths ...string) {
 	env.T.Helper()
 	for _, path := range paths {
@@ -73,7 +73,7 @@ func remove(env *testenv.Env, paths ...string) {
 	}
 }
 
-// stableResources returns what the account has, by kind and ID, without what changes by itself.
+// stableResources returns the account's resources by kind and ID, without fields that the cloud changes.
 func stableResources(env *testenv.Env) map[string]conformance.Object {
 	env.T.Helper()
 	all := map[string]conformance.Object{}
@@ -86,7 +86,7 @@ func stableResources(env *testenv.Env) map[string]conformance.Object {
 	return all
 }
 
-// assertStays makes sure that all of before is there and as it was. Networks may have got more subnets.
+// assertStays asserts that all resources of before exist unchanged. Networks may have additional subnets.
 func assertStays(env *testenv.Env, before map[string]conformance.Object) {
 	env.T.Helper()
 	after := stableResources(env)

@@ -18,7 +18,7 @@ const (
 	cloudPort      = 5000
 )
 
-// startCloud runs the OpenStack stand-in in a pod on the network of the control plane's node.
+// startCloud runs the fake OpenStack in a pod in the network of the control plane's node.
 func (env *Env) startCloud(ctx context.Context) error {
 	for _, create := range []func() error{
 		func() error {
@@ -61,7 +61,7 @@ func cloudPod() *corev1.Pod {
 	}
 }
 
-// NewAccount makes an account in the cloud.
+// NewAccount creates an account in the cloud.
 func (env *Env) NewAccount(ctx context.Context, name string) (*openstack.Account, error) {
 	return env.Cloud.NewAccount(ctx, name)
 }

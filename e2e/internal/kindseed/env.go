@@ -28,34 +28,34 @@ import (
 // SeedName is the name of the Seed in the garden.
 const SeedName = "kind"
 
-// Options say what a world is made from.
+// Options configure an Env.
 type Options struct {
-	// Dir is an existing, empty folder for everything that is written. The caller removes it after Stop.
+	// Dir is an existing, empty folder for all files. The caller removes it after Stop.
 	Dir string
-	// NodeImage is a node image in kind's form, see package kindcluster.
+	// NodeImage is a node image in kind's format, see package kindcluster.
 	NodeImage string
-	// Cluster is the name of the kind cluster; trellis unless given.
+	// Cluster is the name of the kind cluster; default trellis.
 	Cluster string
-	// Nodes is the number of nodes; 1 unless given.
+	// Nodes is the number of nodes; default 1.
 	Nodes int
-	// Versions are those of our binaries for which there are images from the beginning. Build makes others.
+	// Versions are those of our binaries for which images are built at the start. Build adds others.
 	Versions []string
-	// Progress gets a line for each thing done. Nil is nowhere.
+	// Progress gets a line for each completed step; nil discards them.
 	Progress io.Writer
 }
 
-// Env is a seed that runs, with the garden that it belongs to and the cloud that its shoots are in.
+// Env is a running seed, with its garden and the cloud of its shoots.
 type Env struct {
 	*kindcluster.Cluster
-	// Client is an administrator's of the seed and does not cache.
+	// Client is an administrator's client for the seed and does not cache.
 	Client client.Client
-	// Garden is where controllers are registered, and Gardenlet plays what gardenlet does for shoots.
+	// Garden is where controllers are registered, and Gardenlet simulates gardenlet's flow of shoots.
 	Garden    *garden.Garden
 	Gardenlet *gardenlet.Gardenlet
-	// Cloud is the stand-in in its pod, and Dials what goes wrong with it.
+	// Cloud is the fake OpenStack in its pod; Dials inject its faults.
 	Cloud  *openstack.Cloud
 	Remote *openstack.Remote
-	// Programs is the folder of the programs that are not ours, Gateway the address at which pods reach processes of this machine.
+	// Programs is the folder of other projects' programs, Gateway the address at which pods reach processes of this machine.
 	Programs, Gateway string
 
 	options  Options
@@ -68,7 +68,7 @@ type Env struct {
 	started  int
 }
 
-// Start brings a world up: all but our controllers, which Install installs, and shoots. When that fails nothing of it is left.
+// Start starts everything except our controllers, which Install installs, and shoots. If it fails, all is stopped.
 func Start(ctx context.Context, options Options) (*Env, error) {
 	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that an error does not say better
 	if options.Progress == nil {
@@ -95,7 +95,7 @@ func Start(ctx context.Context, options Options) (*Env, error) {
 	return env, nil
 }
 
-// phase does something and tells how long it took.
+// phase runs a function and prints how long it took.
 func (env *Env) phase(ctx context.Context, name string, do func(context.Context) error) error {
 	start := time.Now()
 	if err := do(ctx); err != nil {
@@ -105,7 +105,7 @@ func (env *Env) phase(ctx context.Context, name string, do func(context.Context)
 	return nil
 }
 
-// begin creates the cluster, which waits more than it works. What takes no cluster is done meanwhile.
+// begin creates the cluster, which mostly waits, and meanwhile builds what needs no cluster.
 func (env *Env) begin(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return env.createCluster(ctx) })
@@ -120,7 +120,7 @@ func (env *Env) begin(ctx context.Context) error {
 	return all.Wait()
 }
 
-// startDependencies runs what must run before anything of ours, while the images of that are loaded.
+// startDependencies starts what must run before our controllers, while their images are loaded.
 func (env *Env) startDependencies(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { return env.loadVersions(ctx) })
@@ -162,10 +162,10 @@ func (env *Env) createCluster(ctx context.Context) error {
 	return nil
 }
 
-// Audit is what the seed's API server has been asked for by pods.
+// Audit is the audit log of the seed's API server.
 func (env *Env) Audit() audit.Log { return audit.Log(env.AuditLog()) }
 
-// Stop ends everything that still runs, shoots first.
+// Stop stops everything that still runs, shoots first.
 func (env *Env) Stop() error {
 	var failures []error
 	for _, shoot := range env.hosted() {
@@ -186,7 +186,7 @@ func (env *Env) Stop() error {
 	return errors.Join(failures...)
 }
 
-// folder makes a new folder for files of this world.
+// folder creates a folder for files.
 func (env *Env) folder(name string) (string, error) {
 	dir := filepath.Join(env.options.Dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// others is a registration for what a seed and a shoot of type openstack need besides ours. Its chart is empty.
+// others is a registration for the other kinds that a seed and a shoot of type openstack need. Its chart is empty.
 const others = "others"
 
 func (env *Env) startGarden(ctx context.Context) error {
@@ -37,7 +37,7 @@ func (env *Env) startGarden(ctx context.Context) error {
 	return err
 }
 
-// Registrations are ours, by the names of their binaries.
+// Registrations are those of our controllers, by the names of their binaries.
 func Registrations() (map[string]registration.Entry, error) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
@@ -50,8 +50,8 @@ func Registrations() (map[string]registration.Entry, error) {
 	return entries, nil
 }
 
-// Install registers all controllers of ours in the garden, adds the Seed and a Shoot that make them necessary, and waits until gardenlet
-// has found them well. Build must have made the images of that version. It may be called once.
+// Install registers all our controllers in the garden, adds the Seed and a Shoot that need them, and waits until gardenlet reports them healthy.
+// Build must have built the images of that version. It may be called once.
 func (env *Env) Install(ctx context.Context, version string) error {
 	return env.phase(ctx, "controllers "+version, func(ctx context.Context) error {
 		entries, err := Registrations()
@@ -91,19 +91,19 @@ func (env *Env) addSeed(ctx context.Context) error {
 	return err
 }
 
-// register does what an admin does with the manifests of our registrations that have the chart inside.
+// register creates the manifests of our registrations that contain the chart, as an admin does.
 func (env *Env) register(ctx context.Context, version string) error {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
 		return fmt.Errorf("reading the catalogue of registrations: %w", err)
 	}
-	// Nothing is pulled from that repository.
+	// The repository is never read.
 	files, err := registration.Generate(catalogue, registration.Options{Version: version, ChartRepository: "localhost/charts"})
 	if err != nil {
 		return fmt.Errorf("generating registrations: %w", err)
 	}
 	for _, file := range files {
-		// The operator installs what is of its own type, and here all is gardenlet's.
+		// The operator installs deployments of its own type; here gardenlet installs all.
 		if path.Base(file.Path) != "rawchart.yaml" || path.Dir(file.Path) == catalogue.Installer.Name {
 			continue
 		}
@@ -137,8 +137,7 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// ChangeDeployment changes the chart, and the values, that a controller is installed from, e.g. for an upgrade or more replicas. It does
-// not wait.
+// ChangeDeployment changes the chart and the values of a controller's deployment, e.g. for an upgrade or more replicas. It does not wait.
 func (env *Env) ChangeDeployment(ctx context.Context, binary string, change func(helm *gardencorev1.HelmControllerDeployment) error) error {
 	name, err := registrationOf(binary)
 	if err != nil {
@@ -158,7 +157,7 @@ func (env *Env) ChangeDeployment(ctx context.Context, binary string, change func
 	return nil
 }
 
-// SetValues merges values into those that a controller's chart is rendered with, on the first level. It does not wait.
+// SetValues merges values into the top level of a controller's values. It does not wait.
 func (env *Env) SetValues(ctx context.Context, binary string, values map[string]any) error {
 	return env.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) error {
 		all := map[string]any{}
@@ -172,7 +171,7 @@ func (env *Env) SetValues(ctx context.Context, binary string, values map[string]
 	})
 }
 
-// Upgrade has a controller installed from the chart of another version, or the same controller of an older one. It does not wait.
+// Upgrade changes a controller's chart to that of another version, which may be older. It does not wait.
 func (env *Env) Upgrade(ctx context.Context, binary, version string) error {
 	return env.ChangeDeployment(ctx, binary, func(helm *gardencorev1.HelmControllerDeployment) (err error) {
 		helm.RawChart, err = charts.Archive(binary, version)
@@ -192,7 +191,7 @@ func registrationOf(binary string) (string, error) {
 	return entry.Name, nil
 }
 
-// Installation reads the ControllerInstallation of a controller; it is nil while there is none.
+// Installation reads the ControllerInstallation of a controller; it is nil if there is none.
 func (env *Env) Installation(ctx context.Context, binary string) (*gardencorev1beta1.ControllerInstallation, error) {
 	name, err := registrationOf(binary)
 	if err != nil {
@@ -208,8 +207,8 @@ func (env *Env) Installation(ctx context.Context, binary string) (*gardencorev1b
 	return &list.Items[0], nil
 }
 
-// AwaitInstalled waits until gardenlet says of a controller that it is installed and well and does not change, as it does before it
-// touches any shoot.
+// AwaitInstalled waits until gardenlet reports a controller as installed, healthy and not progressing, which it requires before it reconciles
+// a shoot.
 func (env *Env) AwaitInstalled(ctx context.Context, binary string) error {
 	var found *gardencorev1beta1.ControllerInstallation
 	err := env.waitUntil(ctx, func(ctx context.Context) (_ bool, err error) {
@@ -233,7 +232,7 @@ func describeConditions(conditions []gardencorev1beta1.Condition) []string {
 	return all
 }
 
-// Namespace is that of an installed controller in the seed.
+// Namespace is the namespace of an installed controller in the seed.
 func (env *Env) Namespace(ctx context.Context, binary string) (string, error) {
 	found, err := env.Installation(ctx, binary)
 	if err != nil {

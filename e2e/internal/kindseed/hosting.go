@@ -26,8 +26,8 @@ func (env *Env) hosted() []*Shoot {
 	return slices.Clone(env.shoots)
 }
 
-// Host starts the shoot's cluster, and does what gardenlet does before a ControlPlane is created: its API server can be reached in the
-// seed, a gardener-resource-manager works for it, and there are kubeconfigs for those who need it. The Account's servers become its nodes.
+// Host starts the shoot's cluster, and prepares the seed for it as gardenlet does before it creates the ControlPlane: the shoot's API server is
+// reachable in the seed, a gardener-resource-manager runs for it, and kubeconfigs exist. The Account's servers become its nodes.
 func (s *Shoot) Host(ctx context.Context) error {
 	etcd, err := s.env.sharedEtcd()
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Shoot) Host(ctx context.Context) error {
 	return s.env.awaitDeployment(ctx, s.Namespace(), v1beta1constants.DeploymentNameKubeAPIServer)
 }
 
-// apiServerName is the name of the shoot's API server in the seed, and apiServer how pods there know it.
+// apiServerName is the name of the shoot's API server in the seed, apiServer its host name for pods.
 func (s *Shoot) apiServerName() string {
 	return v1beta1constants.DeploymentNameKubeAPIServer + "." + s.Namespace() + ".svc"
 }
@@ -69,7 +69,7 @@ func (s *Shoot) apiServer() gardenlet.APIServer {
 	return gardenlet.APIServer{URL: "https://" + s.apiServerName(), CA: s.Cluster.CA}
 }
 
-// expose makes the Service of the shoot's API server, by Gardener's component.
+// expose creates the Service of the shoot's API server by Gardener's component.
 func (s *Shoot) expose(ctx context.Context) error {
 	noIstio := func() []string { return nil }
 	component := apiserverexposure.NewService(
@@ -82,7 +82,7 @@ func (s *Shoot) expose(ctx context.Context) error {
 	return nil
 }
 
-// forwardAPIServer has the pods of a shoot's API server hand connections on to the process on this machine. They need to reach it.
+// forwardAPIServer makes the pods of a shoot's API server forward connections to the process on this machine.
 func (env *Env) forwardAPIServer(of *gardenlet.Shoot, pod *corev1.PodTemplateSpec) {
 	pod.Labels[v1beta1constants.LabelNetworkPolicyToPrivateNetworks] = v1beta1constants.LabelNetworkPolicyAllowed
 	container := &pod.Spec.Containers[0]
@@ -130,7 +130,7 @@ func (env *Env) remove(s *Shoot) {
 	env.shoots = slices.DeleteFunc(env.shoots, func(other *Shoot) bool { return other == s })
 }
 
-// nextNumber counts what has a folder of its own.
+// nextNumber numbers folders.
 func (env *Env) nextNumber() int {
 	env.lock.Lock()
 	defer env.lock.Unlock()

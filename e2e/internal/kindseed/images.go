@@ -22,30 +22,30 @@ import (
 )
 
 const (
-	// imagePrefix is how the names of our images begin, as charts and image vectors have it.
+	// imagePrefix is the prefix of our images' names in charts and image vectors.
 	imagePrefix = "ghcr.io/trellis-garden/trellis/"
 
 	cloudName = "fakecloud"
-	// cloudImage and standInImage are those of the two commands of this module.
+	// cloudImage and standInImage are the images of the two commands of this module.
 	cloudImage   = "localhost/fakecloud:e2e"
 	standInImage = "localhost/standin:e2e"
 
 	resourceManager        = "gardener-resource-manager"
 	cloudControllerManager = "openstack-cloud-controller-manager"
 
-	// kubernetesVersion is that of shoots.
+	// kubernetesVersion is the shoots' version.
 	kubernetesVersion = "1.36.3"
 )
 
-// Image is the name of our image of a binary.
+// Image is the name of the image of a binary.
 func Image(binary, version string) string { return imagePrefix + binary + ":" + version }
 
-// Binaries are ours that run in pods.
+// Binaries are our binaries that run in pods.
 func Binaries() []string {
 	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller", "machine-controller-openstack"}
 }
 
-// binaries makes images of programs, and keeps them in the checkout's cache: nothing is packed again when nothing changed.
+// binaries builds images of programs, and caches them in the checkout.
 type binaries struct {
 	cache string
 	base  *images.Layer
@@ -63,7 +63,7 @@ func newBinaries() (*binaries, error) {
 	return &binaries{cache: cache, base: layer}, err
 }
 
-// packDependencies makes images of what is not ours, and of what stands in for others.
+// packDependencies builds images of other projects' programs, and of what replaces them.
 func (env *Env) packDependencies(ctx context.Context) error {
 	for _, program := range []struct {
 		name, target string
@@ -91,7 +91,7 @@ func (env *Env) packDependencies(ctx context.Context) error {
 		}
 		targets, names := []string{"/" + command.name}, []string{"localhost/" + command.name + ":e2e"}
 		if names[0] == standInImage {
-			// Storage drivers are called by a path.
+			// The probes of storage drivers request a path.
 			targets = append(targets, "/bin/cinder-csi-plugin", "/bin/manila-csi-plugin")
 			names = append(names, absent...)
 		}
@@ -128,8 +128,8 @@ func (env *Env) loadVersions(ctx context.Context) error {
 	return nil
 }
 
-// Build builds binaries of ours as they are shipped, and makes their images known to the nodes under that version. Where only the version
-// is another, so is the binary: each prints its own.
+// Build builds our binaries as they are released, and loads their images into the nodes under that version. The version is a part of the binary,
+// which prints it.
 func (env *Env) Build(ctx context.Context, version string, names ...string) error {
 	archives, err := env.packControllers(ctx, version, names...)
 	if err != nil {
@@ -138,7 +138,7 @@ func (env *Env) Build(ctx context.Context, version string, names ...string) erro
 	return env.Load(ctx, archives...)
 }
 
-// packControllers makes archives of our binaries, or finds them made.
+// packControllers returns archives of our binaries' images, and builds those that are missing.
 func (env *Env) packControllers(ctx context.Context, version string, names ...string) (archives []string, err error) {
 	for _, name := range names {
 		path, err := env.binaries.build(ctx, name, version)
@@ -185,7 +185,7 @@ func (b *binaries) compile(ctx context.Context, module, target string, args ...s
 	return path, nil
 }
 
-// pack makes an archive of an image with one program, under all of the names, and returns its path. The program is at the first of the
+// pack writes an archive of an image with one program, under all of the names, and returns its path. The program is at the first of the
 // targets, the others are links to it.
 func (b *binaries) pack(program string, targets []string, names ...string) (string, error) {
 	archive, err := b.archiveOf(program, slices.Concat(targets, names))
@@ -218,7 +218,7 @@ func (b *binaries) pack(program string, targets []string, names ...string) (stri
 	return archive, b.removeOlderArchives(archive, filepath.Base(program))
 }
 
-// archiveOf names an archive by its content.
+// archiveOf returns the archive's name, which contains a hash of its content.
 func (b *binaries) archiveOf(program string, details []string) (string, error) {
 	file, err := os.Open(program)
 	if err != nil {
@@ -233,7 +233,7 @@ func (b *binaries) archiveOf(program string, details []string) (string, error) {
 	return filepath.Join(b.cache, filepath.Base(program)+"-"+hex.EncodeToString(hash.Sum(nil))[:16]+".tar"), nil
 }
 
-// keptArchives is how many archives of a program are kept, the newest: those of the versions that one run takes.
+// keptArchives is how many archives of a program are kept, the newest first: one run uses several versions.
 const keptArchives = 4
 
 func (b *binaries) removeOlderArchives(archive, program string) error {
@@ -266,7 +266,7 @@ func machineControllerManagerImage() (string, error) {
 	return image.String(), nil
 }
 
-// vectorOf reads an image vector of a contract or a driver.
+// vectorOf reads the image vector of a contract or a driver.
 func vectorOf(path ...string) (imagevector.ImageVector, error) {
 	file, err := repo.Path(append([]string{"internal"}, path...)...)
 	if err != nil {

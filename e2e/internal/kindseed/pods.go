@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// timeout bounds each wait. It is generous, because it only costs time when something has failed.
+// timeout bounds each wait. It is long, because it only takes time if something has failed.
 const timeout = 4 * time.Minute
 
 // waitUntil waits for a condition. An error ends it.
@@ -48,7 +48,7 @@ func (env *Env) Pods(ctx context.Context, binary string) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// ReadyPods lists those that are ready and not about to end.
+// ReadyPods lists the pods that are ready and not being deleted.
 func (env *Env) ReadyPods(ctx context.Context, binary string) ([]corev1.Pod, error) {
 	pods, err := env.Pods(ctx, binary)
 	var ready []corev1.Pod
@@ -80,13 +80,13 @@ func (env *Env) Deployment(ctx context.Context, binary string) (*appsv1.Deployme
 	return deployment, err
 }
 
-// ObjectName is the name of a controller's Deployment, ServiceAccount, Service and so on.
+// ObjectName is the name of a controller's Deployment, ServiceAccount, Service and other objects.
 func ObjectName(binary string) string { return "gardener-extension-" + RegistrationName(binary) }
 
-// LeaderElectionID is the name of a controller's Lease of its leader.
+// LeaderElectionID is the name of a controller's Lease for leader election.
 func LeaderElectionID(binary string) string { return RegistrationName(binary) + "-leader-election" }
 
-// RegistrationName is the name under which the catalogue registers a controller with all its types.
+// RegistrationName is the name of the registration of a controller with all its types.
 func RegistrationName(binary string) string { return strings.TrimSuffix(binary, "-controller") }
 
 // Lease reads a Lease in the namespace of an installed controller.
@@ -100,7 +100,7 @@ func (env *Env) Lease(ctx context.Context, binary, name string) (*coordinationv1
 	return lease, err
 }
 
-// Leader returns the pod of a controller that leads, once one does.
+// Leader waits for a leader, and returns its pod.
 func (env *Env) Leader(ctx context.Context, binary string) (*corev1.Pod, error) {
 	var leader *corev1.Pod
 	err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
@@ -122,7 +122,7 @@ func (env *Env) Leader(ctx context.Context, binary string) (*corev1.Pod, error) 
 	return leader, nil
 }
 
-// Kill ends a pod as the loss of its node would, without a word to it.
+// Kill deletes a pod without a grace period, as the loss of its node does.
 func (env *Env) Kill(ctx context.Context, namespace, name string) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
 	if err := env.Client.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
@@ -131,7 +131,7 @@ func (env *Env) Kill(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Logs returns what a container has printed, and with previous what the one before it had, after it ended in the same pod.
+// Logs returns the output of a container, or with previous that of the container that ended before in the same pod.
 func (env *Env) Logs(ctx context.Context, namespace, pod, container string, previous bool) (string, error) {
 	clients, err := kubernetes.NewForConfig(env.Config)
 	if err != nil {
@@ -146,8 +146,8 @@ func (env *Env) Logs(ctx context.Context, namespace, pod, container string, prev
 	return string(content), err
 }
 
-// Report tells of all pods outside kube-system what they are at, and of those that are not well what they printed last. It is for whoever
-// looks for the cause of a failure.
+// Report describes the state of all pods outside kube-system, and the last output of those that are not ready, for the search for the cause of
+// a failure.
 func (env *Env) Report(ctx context.Context, lines int) string {
 	list := &corev1.PodList{}
 	if err := env.Client.List(ctx, list); err != nil {
@@ -174,7 +174,7 @@ func (env *Env) Report(ctx context.Context, lines int) string {
 	return report.String()
 }
 
-// state says in a line what a pod waits for.
+// state describes in a line what a pod waits for.
 func state(pod corev1.Pod) string {
 	words := []string{string(pod.Status.Phase)}
 	for _, container := range pod.Status.ContainerStatuses {

@@ -21,7 +21,7 @@ type policies struct {
 	ended chan error
 }
 
-// startPolicies runs the controller that denies everything in Gardener's namespaces but what pods are labeled for.
+// startPolicies runs the controller that denies all connections in Gardener's namespaces except those that pods are labeled for.
 func (env *Env) startPolicies(ctx context.Context) error {
 	networks, err := env.networks(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (env *Env) startPolicies(ctx context.Context) error {
 	}
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	settings := gardenletconfigv1alpha1.NetworkPolicyControllerConfiguration{ConcurrentSyncs: new(5)}
-	// The API server's address is an IP address: there is no name to resolve.
+	// The API server's address is an IP address, so there is no name to resolve.
 	if err := networkpolicy.AddToManager(ctx, mgr, end, mgr, settings, networks, hostnameresolver.NewNoOpProvider()); err != nil {
 		end()
 		return fmt.Errorf("preparing gardenlet's controller of network policies: %w", err)

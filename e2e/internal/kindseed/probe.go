@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// CanReach tells whether a pod of a namespace, with these labels, can connect to an address such as "10.96.0.1:443". The pod comes and goes.
+// CanReach reports whether a pod of a namespace with these labels can connect to an address such as "10.96.0.1:443". It creates and deletes the pod.
 func (env *Env) CanReach(ctx context.Context, namespace string, labels map[string]string, address string) (bool, error) {
 	pod := dialer(namespace, labels, address)
 	if err := env.Client.Create(ctx, pod); err != nil {

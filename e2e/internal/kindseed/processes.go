@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Users lists the IDs of the users as whom processes of a program run on the node of a pod: what its kernel says, not what was asked for.
+// Users lists the user IDs under which a program's processes run on the node of a pod, according to the kernel.
 func (env *Env) Users(ctx context.Context, pod corev1.Pod, program string) ([]string, error) {
 	output, err := exec.CommandContext(ctx, "docker", "exec", pod.Spec.NodeName, "ps", "-e", "-o", "uid=,args=").Output()
 	if err != nil {

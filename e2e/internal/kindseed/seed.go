@@ -25,13 +25,13 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
-// define makes the cluster know what a seed knows before anything runs in it.
+// define creates the CustomResourceDefinitions of a seed before anything runs in it.
 func (env *Env) define(ctx context.Context) error {
 	objects := append(seed.PriorityClasses(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: v1beta1constants.GardenNamespace, Labels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenNamespace},
 		}},
-		// The chart of gardenlet has this one (charts/gardener/gardenlet in Gardener).
+		// From gardenlet's chart (charts/gardener/gardenlet in Gardener).
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.PriorityClassNameSeedSystemCritical}, Value: 999998950},
 	)
 	for _, object := range objects {
@@ -42,7 +42,7 @@ func (env *Env) define(ctx context.Context) error {
 	return seed.Define(ctx, env.Client)
 }
 
-// deployResourceManager does it as gardenlet does for its seed (pkg/gardenlet/controller/seed/seed in Gardener).
+// deployResourceManager deploys it as gardenlet does for its seed (pkg/gardenlet/controller/seed/seed in Gardener).
 func (env *Env) deployResourceManager(ctx context.Context) error {
 	manager, err := secretsmanager.New(
 		ctx, logr.Discard(), clock.RealClock{}, env.Client, v1beta1constants.SecretManagerIdentityGardenlet,
@@ -82,7 +82,7 @@ func (env *Env) deployResourceManager(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("preparing gardener-resource-manager: %w", err)
 	}
-	// Its last objects meet its own webhooks, which do not run yet: gardenlet comes back then, and so is it done here.
+	// Its last objects need its own webhooks, which do not run yet: gardenlet retries then, and so does this.
 	var last error
 	if err := env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
 		last = deployer.Deploy(ctx)
@@ -105,7 +105,7 @@ func resourceManagerImage() (string, error) {
 	return image.String(), nil
 }
 
-// networks are those of the cluster as a Seed describes them, without nodes: see the package comment.
+// networks are the cluster's as in a Seed, without the nodes': see the package comment.
 func (env *Env) networks(ctx context.Context) (gardencorev1beta1.SeedNetworks, error) {
 	config := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}

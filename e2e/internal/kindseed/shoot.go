@@ -21,12 +21,12 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// Shoot is one in the world's cloud, hosted by its seed. What it is described as may be changed between orders.
+// Shoot is a shoot in the Env's cloud, hosted by its seed. Its description may be changed between reconciliations.
 type Shoot struct {
 	*gardenlet.Shoot
-	// Account is the shoot's alone.
+	// Account is used by this shoot only.
 	Account *openstack.Account
-	// Cluster is nothing until Host has started it.
+	// Cluster is nil until Host has started it.
 	Cluster *shoot.Cluster
 
 	env     *Env
@@ -46,7 +46,7 @@ func (env *Env) NewShoot(ctx context.Context, name string) (*Shoot, error) {
 	return s, s.prepare(ctx)
 }
 
-// prepare fills the shoot's namespace. A webhook is registered a moment before nodes know the way to its Service: one tries again.
+// prepare fills the shoot's namespace. A webhook may be registered before nodes have a route to its Service, so it retries.
 func (s *Shoot) prepare(ctx context.Context) error {
 	var last error
 	err := s.env.waitUntil(ctx, func(ctx context.Context) (bool, error) {
@@ -61,7 +61,7 @@ func (s *Shoot) prepare(ctx context.Context) error {
 	return nil
 }
 
-// step is one in the flow of a shoot.
+// step is a step of a shoot's flow.
 type step struct {
 	name string
 	do   func(context.Context) error
@@ -76,7 +76,7 @@ func (s *Shoot) runSteps(ctx context.Context, steps ...step) error {
 	return nil
 }
 
-// Create leads the shoot from nothing to nodes, in gardenlet's order.
+// Create creates the shoot's extension objects in gardenlet's order.
 func (s *Shoot) Create(ctx context.Context) error {
 	return s.runSteps(ctx,
 		step{"cluster", s.Host},
@@ -88,7 +88,7 @@ func (s *Shoot) Create(ctx context.Context) error {
 	)
 }
 
-// Delete leads the shoot back, in gardenlet's order, and ends its cluster. Its account stays, empty.
+// Delete deletes the shoot's extension objects in gardenlet's order, and stops its cluster. Its account stays, empty.
 func (s *Shoot) Delete(ctx context.Context) error {
 	s.LastOperationType = gardencorev1beta1.LastOperationTypeDelete
 	s.LastOperationState = gardencorev1beta1.LastOperationStateProcessing
@@ -101,7 +101,7 @@ func (s *Shoot) Delete(ctx context.Context) error {
 	)
 }
 
-// ReconcileInfrastructure orders the Infrastructure as the shoot is now described, waits for it, and passes on what it says.
+// ReconcileInfrastructure reconciles the Infrastructure, waits for it, and copies its status to the shoot's objects.
 func (s *Shoot) ReconcileInfrastructure(ctx context.Context) error {
 	if err := s.env.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Shoot) ReconcileInfrastructure(ctx context.Context) error {
 	return nil
 }
 
-// ReconcileControlPlane orders the ControlPlane and waits for it.
+// ReconcileControlPlane reconciles the ControlPlane and waits for it.
 func (s *Shoot) ReconcileControlPlane(ctx context.Context) error {
 	if err := s.env.Gardenlet.Prepare(ctx, s.Shoot); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Shoot) ReconcileControlPlane(ctx context.Context) error {
 	return component.Wait(ctx)
 }
 
-// RequestNetwork orders the Network, and does not wait: it may wait for nodes. AwaitNetwork does.
+// RequestNetwork requests a reconciliation of the Network and does not wait, since it may need nodes. AwaitNetwork waits.
 func (s *Shoot) RequestNetwork(ctx context.Context) error {
 	component, err := s.env.Gardenlet.Network(s.Shoot)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Shoot) AwaitNetwork(ctx context.Context) error {
 	return component.Wait(ctx)
 }
 
-// ReconcileWorker deploys machine-controller-manager, orders the Worker and waits for it. Servers become nodes from now on.
+// ReconcileWorker deploys machine-controller-manager, reconciles the Worker and waits for it. From now on servers become nodes.
 func (s *Shoot) ReconcileWorker(ctx context.Context) error {
 	if err := s.prepareMachines(ctx); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *Shoot) prepareMachines(ctx context.Context) error {
 	return s.env.Gardenlet.PrepareMachines(ctx, s.Shoot, s.apiServer())
 }
 
-// DestroyWorker deletes the Worker, waits until it is gone, and removes what was there for its sake.
+// DestroyWorker deletes the Worker, waits until it is gone, and removes machine-controller-manager.
 func (s *Shoot) DestroyWorker(ctx context.Context) error {
 	if err := s.prepareMachines(ctx); err != nil {
 		return err
@@ -204,8 +204,8 @@ func (s *Shoot) DestroyInfrastructure(ctx context.Context) error {
 	return component.WaitCleanup(ctx)
 }
 
-// Release ends the shoot's cluster, if it has one, and deletes its namespace and its Cluster, as gardenlet does at the end. It waits
-// until both are gone.
+// Release stops the shoot's cluster, if it has one, and deletes its namespace and its Cluster, as gardenlet does at the end. It waits until both
+// are gone.
 func (s *Shoot) Release(ctx context.Context) error {
 	if s.Cluster != nil {
 		if err := s.env.Gardenlet.RemoveAccess(ctx, s.Shoot); err != nil {
@@ -225,7 +225,7 @@ func (s *Shoot) Release(ctx context.Context) error {
 	})
 }
 
-// end ends all processes of the shoot at once.
+// end kills all processes of the shoot.
 func (s *Shoot) end() error {
 	s.env.remove(s)
 	if s.nodes != nil {
@@ -242,7 +242,7 @@ func (s *Shoot) end() error {
 	return errors.Join(failures...)
 }
 
-// Nodes lists those of the shoot's cluster.
+// Nodes lists the nodes of the shoot's cluster.
 func (s *Shoot) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	list := &corev1.NodeList{}
 	if err := s.Cluster.Client.List(ctx, list); err != nil {
@@ -251,7 +251,7 @@ func (s *Shoot) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	return list.Items, nil
 }
 
-// AwaitDeployment waits until a Deployment in the shoot's namespace has all its pods.
+// AwaitDeployment waits until all pods of a Deployment in the shoot's namespace are ready.
 func (s *Shoot) AwaitDeployment(ctx context.Context, name string) error {
 	return s.env.awaitDeployment(ctx, s.Namespace(), name)
 }

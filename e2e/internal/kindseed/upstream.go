@@ -7,11 +7,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 )
 
-// StandInImage is that of a program that takes any argument and does nothing. All nodes have it.
+// StandInImage is the image of a program that accepts any arguments and does nothing. All nodes have it.
 const StandInImage = standInImage
 
-// InstallRegistrations does what Install does for ours with registrations of somebody else, who must serve all that a seed and a shoot of type openstack need:
-// the landscape before anybody has heard of ours. It does not wait.
+// InstallRegistrations registers other controllers than ours, which must serve all kinds that a seed and a shoot of type openstack need: the
+// landscape before the move. It does not wait.
 func (env *Env) InstallRegistrations(ctx context.Context, registrations ...garden.Registration) error {
 	return env.phase(ctx, "registrations of others", func(ctx context.Context) error {
 		for _, registration := range append(registrations, otherResources()) {
@@ -29,8 +29,8 @@ func otherResources() garden.Registration {
 	)}
 }
 
-// PrepareMachines does what gardenlet does before it orders a Worker, for whoever makes machines without one of ours. Servers become nodes from now on, and
-// need no cloud-controller-manager for that.
+// PrepareMachines prepares the creation of machines as gardenlet does before it creates a Worker, for tests that create machines without our
+// controller. From now on servers become nodes, without a cloud-controller-manager.
 func (s *Shoot) PrepareMachines(ctx context.Context) error {
 	if err := s.prepareMachines(ctx); err != nil {
 		return err

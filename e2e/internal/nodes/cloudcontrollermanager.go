@@ -6,19 +6,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// uninitialized is the taint of a Node that no cloud-controller-manager has seen (k8s.io/cloud-provider/api).
+// uninitialized is the taint of a Node that no cloud-controller-manager has initialized (k8s.io/cloud-provider/api).
 const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 
-// Option changes what is played.
+// Option configures the simulation.
 type Option func(*Nodes)
 
-// WithCloudControllerManager leaves to a real cloud-controller-manager what is its own, be it there already or not. Nodes join bare
-// then, but for a range of pods, to which it makes routes.
+// WithCloudControllerManager leaves the initialization of Nodes to a real cloud-controller-manager. Nodes are registered with a range of pods
+// only, for which it creates routes.
 func WithCloudControllerManager() Option {
 	return func(n *Nodes) { n.realCloudControllerManager = true }
 }
 
-// ranges are those of pods that Nodes have.
+// ranges are the Nodes' ranges of pods.
 type ranges map[string]bool
 
 func rangesOf(list *corev1.NodeList) ranges {
@@ -29,7 +29,7 @@ func rangesOf(list *corev1.NodeList) ranges {
 	return taken
 }
 
-// take returns a range that no Node has. There are more than machines are shown.
+// take returns a range that no Node has. There are more than machines.
 func (r ranges) take() string {
 	for i := 0; ; i++ {
 		if free := fmt.Sprintf("100.96.%d.0/24", i); !r[free] {
@@ -39,7 +39,7 @@ func (r ranges) take() string {
 	}
 }
 
-// removeCloudFields takes away what a cloud-controller-manager will find out, and gives a range of pods.
+// removeCloudFields removes what a cloud-controller-manager sets, and sets a range of pods.
 func removeCloudFields(node *corev1.Node, taken ranges) {
 	free := taken.take()
 	delete(node.Labels, corev1.LabelTopologyRegion)

@@ -1,9 +1,9 @@
-// Package nodes plays what runs on the machines of a shoot, and what looks after Nodes from within the cluster: a server of the cloud
-// that is ACTIVE becomes a Node after a moment, and goes on as one until it is gone. Nothing of it writes where Gardener would not.
-// Duties lists what is played. The package must not know who makes servers, nor why.
+// Package nodes simulates what runs on the machines of a shoot, and the controllers of Nodes in the cluster: a server of the cloud that is ACTIVE
+// becomes a Node after a moment, and stays one until it is deleted. It writes only fields that Gardener's programs write. Duties lists what is
+// simulated. The package must not depend on the creator of the servers.
 package nodes
 
-// Duties lists who is stood in for, and what is done for each.
+// Duties lists the simulated programs, and what is done for each.
 func Duties(options ...Option) []string {
 	n := &Nodes{}
 	for _, option := range options {

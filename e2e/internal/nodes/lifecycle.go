@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// notReady is the taint of a node on which not everything runs yet that others need.
+// notReady is the taint of a node on which required pods do not run yet.
 const notReady = "node.gardener.cloud/critical-components-not-ready"
 
 // newNode is what a kubelet registers, and a cloud-controller-manager adds.
@@ -25,7 +25,7 @@ func newNode(server Server) *corev1.Node {
 			corev1.LabelArchStable:     "amd64",
 			corev1.LabelTopologyRegion: server.Region,
 			corev1.LabelTopologyZone:   server.Zone,
-			// By it Gardener gives each node its kube-proxy.
+			// Gardener selects the kube-proxy of a node by this label.
 			v1beta1constants.LabelWorkerKubernetesVersion: server.KubernetesVersion,
 		}},
 		Spec: corev1.NodeSpec{
@@ -35,7 +35,7 @@ func newNode(server Server) *corev1.Node {
 	}
 }
 
-// initStatus is the first thing that a kubelet says.
+// initStatus is the first status that a kubelet writes.
 func (n *Nodes) initStatus(node *corev1.Node, server Server) {
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi"), corev1.ResourcePods: resource.MustParse("110"),
@@ -51,7 +51,7 @@ func (n *Nodes) initStatus(node *corev1.Node, server Server) {
 	setCondition(node, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady")
 }
 
-// setCondition writes down what is said about a node. The time of a change is that of the first to say so.
+// setCondition sets a condition of a node. The time of the last transition changes with the status only.
 func setCondition(node *corev1.Node, about corev1.NodeConditionType, status corev1.ConditionStatus, reason string) {
 	now := metav1.Now()
 	updated := corev1.NodeCondition{Type: about, Status: status, Reason: reason, LastTransitionTime: now, LastHeartbeatTime: now}
@@ -68,7 +68,7 @@ func setCondition(node *corev1.Node, about corev1.NodeConditionType, status core
 	node.Status.Conditions = append(node.Status.Conditions, updated)
 }
 
-// updateNode does what happens on a machine that runs: one thing at a time.
+// updateNode does the next step of a running machine.
 func (n *Nodes) updateNode(ctx context.Context, node *corev1.Node) error {
 	ready := condition(node, corev1.NodeReady)
 	isTainted := func(taint corev1.Taint) bool { return taint.Key == notReady }
@@ -85,19 +85,19 @@ func (n *Nodes) updateNode(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// isReadyForUpdate is the condition under which gardener-node-agent updates what runs on its node.
+// isReadyForUpdate reports whether gardener-node-agent may update a node.
 func isReadyForUpdate(node *corev1.Node) bool {
 	update := condition(node, machinev1alpha1.NodeInPlaceUpdate)
 	return update != nil && update.Reason == machinev1alpha1.ReadyForUpdate &&
 		!kubernetes.HasMetaDataLabel(node, machinev1alpha1.LabelKeyNodeUpdateResult, machinev1alpha1.LabelValueNodeUpdateSuccessful)
 }
 
-// hasFailed tells of a node on which an update was tried in vain. gardener-node-agent tries again.
+// hasFailed reports whether an update of a node has failed. gardener-node-agent retries.
 func hasFailed(node *corev1.Node) bool {
 	return kubernetes.HasMetaDataLabel(node, machinev1alpha1.LabelKeyNodeUpdateResult, machinev1alpha1.LabelValueNodeUpdateFailed)
 }
 
-// finishUpdate says what has become of an update.
+// finishUpdate writes the result of an update.
 func (n *Nodes) finishUpdate(node *corev1.Node) {
 	if n.failing != "" {
 		metav1.SetMetaDataLabel(&node.ObjectMeta, machinev1alpha1.LabelKeyNodeUpdateResult, machinev1alpha1.LabelValueNodeUpdateFailed)

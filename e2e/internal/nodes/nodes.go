@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// interval is the time between two looks at servers and Nodes.
+	// interval is how often servers and Nodes are compared.
 	interval = 250 * time.Millisecond
-	// bootDuration is how long a machine takes after the cloud has said ACTIVE, at least.
+	// bootDuration is the minimum time between ACTIVE and the registration of the Node.
 	bootDuration = 500 * time.Millisecond
-	// heartbeat is how often a kubelet says that it is there.
+	// heartbeat is the interval of a kubelet's heartbeats.
 	heartbeat = 10 * time.Second
 	// deletionDelay is how long a Node whose server is gone is unknown, before it is deleted.
 	deletionDelay = time.Second
 )
 
-// Server is a server of the cloud as far as it matters to its Node.
+// Server has the properties of a server that its Node depends on.
 type Server struct {
 	ID, Name, Status string
-	// Zone and Region say where it is, and Address what it can be reached at.
+	// Zone and Region are its location, Address its internal address.
 	Zone, Region, Address string
-	// KubernetesVersion is that of its kubelet.
+	// KubernetesVersion is its kubelet's.
 	KubernetesVersion string
 }
 
-// Nodes plays the nodes of one shoot.
+// Nodes simulates the nodes of one shoot.
 type Nodes struct {
 	client                     client.Client
 	servers                    func(context.Context) ([]Server, error)
@@ -50,7 +50,7 @@ type Nodes struct {
 	missed  map[string]time.Time // by name of the Node
 }
 
-// Start begins to play. servers lists those of the shoot. The cluster may be hibernated from time to time.
+// Start starts the simulation. servers lists the shoot's servers. The cluster may be hibernated meanwhile.
 func Start(ctx context.Context, cluster *rest.Config, servers func(context.Context) ([]Server, error), options ...Option) (*Nodes, error) {
 	c, err := client.New(cluster, client.Options{Scheme: kubernetes.ShootScheme})
 	if err != nil {
@@ -74,13 +74,13 @@ func (n *Nodes) Stop() {
 	<-n.ended
 }
 
-// Hold keeps machines from booting, until Release. Those that have booted go on.
+// Hold keeps machines from booting, until Release. Booted machines continue.
 func (n *Nodes) Hold() { n.set(func() { n.held = true }) }
 
-// Release ends what Hold has begun.
+// Release reverts Hold.
 func (n *Nodes) Release() { n.set(func() { n.held = false }) }
 
-// FailUpdates has all updates in place fail from now on for a reason. An empty one ends that.
+// FailUpdates makes all in-place updates fail for a reason, until it is called with an empty one.
 func (n *Nodes) FailUpdates(reason string) { n.set(func() { n.failing = reason }) }
 
 func (n *Nodes) set(change func()) {
@@ -89,7 +89,7 @@ func (n *Nodes) set(change func()) {
 	change()
 }
 
-// SelectForUpdate does what an operator does who wants a node of a pool with manual updates to be updated now.
+// SelectForUpdate selects a node of a pool with manual updates for an update, as an operator does.
 func (n *Nodes) SelectForUpdate(ctx context.Context, name string) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := n.client.Get(ctx, client.ObjectKeyFromObject(node), node); err != nil {
@@ -109,13 +109,13 @@ func (n *Nodes) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			// A cluster or a cloud that does not answer is asked again. Whoever misses a Node asks why.
+			// An unreachable cluster or cloud is retried. A test that misses a Node asks for the reason.
 			_ = n.sync(ctx)
 		}
 	}
 }
 
-// sync brings Nodes and servers together.
+// sync compares Nodes and servers.
 func (n *Nodes) sync(ctx context.Context) error {
 	servers, err := n.servers(ctx)
 	if err != nil {
@@ -168,7 +168,7 @@ func (n *Nodes) join(ctx context.Context, server Server, taken ranges) error {
 	return n.patchStatus(ctx, node, func() { n.initStatus(node, server) })
 }
 
-// leave does what others do about a Node whose server is gone.
+// leave handles a Node whose server is gone.
 func (n *Nodes) leave(ctx context.Context, node *corev1.Node) error {
 	since, known := n.missed[node.Name]
 	if !known {

@@ -11,18 +11,18 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
 )
 
-// Cloud is an OpenStack in which shoots live, the stand-in or a real one. Shoots reach it through a proxy: all that their
-// controller says is in its log, and goes wrong as its dials say. What a test does itself goes past both.
+// Cloud is an OpenStack for shoots, the fake or a real one. Shoots use it through a proxy, which logs their controllers' requests and injects
+// faults. The requests of tests bypass the proxy.
 type Cloud struct {
-	// Proxy is nothing where Attach has made the cloud, which has dials of its own.
+	// Proxy is nil for a cloud of Attach, which injects faults itself.
 	*proxy.Proxy
-	// Fake is behind the proxy, or nothing where a real cloud is, or a stand-in of another process.
+	// Fake is the fake behind the proxy; nil for a real cloud and for a fake in another process.
 	Fake *fake.Cloud
 
 	backend conformance.Cloud
 }
 
-// New returns a cloud in front of one that is there already and stays.
+// New returns a cloud in front of a running one, which Close does not stop.
 func New(backend conformance.Cloud) (*Cloud, error) {
 	var options []proxy.Option
 	if backend.TLS != nil {
@@ -38,7 +38,7 @@ func New(backend conformance.Cloud) (*Cloud, error) {
 	return &Cloud{Proxy: recorder, backend: backend}, nil
 }
 
-// NewFake starts a stand-in and returns a cloud in front of it. Both end together.
+// NewFake starts a fake and returns a cloud in front of it. Close stops both.
 func NewFake(options ...fake.Option) (*Cloud, error) {
 	standIn := fake.New(options...)
 	if err := standIn.Start("127.0.0.1:0"); err != nil {
@@ -55,7 +55,7 @@ func NewFake(options ...fake.Option) (*Cloud, error) {
 	return c, nil
 }
 
-// AuthURL is the address of Keystone for shoots, with its version.
+// AuthURL is the Keystone endpoint for shoots, with its version.
 func (c *Cloud) AuthURL() string {
 	if c.Proxy == nil {
 		return c.backend.AuthURL
@@ -63,16 +63,16 @@ func (c *Cloud) AuthURL() string {
 	return c.Proxy.AuthURL()
 }
 
-// Name is for people.
+// Name is for messages.
 func (c *Cloud) Name() string { return c.backend.Name }
 
-// Region is where the shoots are.
+// Region is the shoots' region.
 func (c *Cloud) Region() string { return c.backend.Region }
 
-// ExternalNetwork is the name of the network behind the shoots' routers.
+// ExternalNetwork is the name of the external network of the shoots' routers.
 func (c *Cloud) ExternalNetwork() string { return c.backend.ExternalNetwork }
 
-// Close ends what was started.
+// Close stops what was started.
 func (c *Cloud) Close() error {
 	var err error
 	if c.Proxy != nil {
@@ -84,11 +84,10 @@ func (c *Cloud) Close() error {
 	return err
 }
 
-// Account is a plain member of a project of its own. Its methods act past the log and the dials: as the member, or as an
-// operator of the cloud.
+// Account is a member of a project of its own. Its methods bypass the proxy: as the member, or as an operator of the cloud.
 type Account struct{ *conformance.Tenant }
 
-// NewAccount makes an account. The name is free in the cloud.
+// NewAccount creates an account. The name must be unused in the cloud.
 func (c *Cloud) NewAccount(ctx context.Context, name string) (*Account, error) {
 	tenant, err := conformance.NewTenant(ctx, c.backend, name)
 	if err != nil {
@@ -97,7 +96,7 @@ func (c *Cloud) NewAccount(ctx context.Context, name string) (*Account, error) {
 	return &Account{tenant}, nil
 }
 
-// Credentials is the data of the Secret that a user keeps in the garden.
+// Credentials is the data of the user's Secret in the garden.
 func (a *Account) Credentials() map[string][]byte {
 	return map[string][]byte{
 		"domainName": []byte(fake.DefaultDomain),
@@ -107,7 +106,7 @@ func (a *Account) Credentials() map[string][]byte {
 	}
 }
 
-// ApplicationCredential makes one, and returns the data of a Secret that holds it, and its ID.
+// ApplicationCredential creates one, and returns the data of a Secret that contains it, and its ID.
 func (a *Account) ApplicationCredential(ctx context.Context, name string) (secret map[string][]byte, id string, err error) {
 	const word = "application-credential-secret"
 	answer, err := a.DoAsMember(ctx, "POST", conformance.Identity, "/v3/users/"+a.UserID+"/application_credentials", conformance.Body{
@@ -120,13 +119,13 @@ func (a *Account) ApplicationCredential(ctx context.Context, name string) (secre
 	return map[string][]byte{"applicationCredentialID": []byte(id), "applicationCredentialSecret": []byte(word)}, id, nil
 }
 
-// Resource is something in an account.
+// Resource is a resource in an account.
 type Resource struct {
 	Kind, ID, Name string
 	conformance.Object
 }
 
-// Resources lists all that the account has.
+// Resources lists all resources of the account.
 func (a *Account) Resources(ctx context.Context) ([]Resource, error) {
 	items, err := a.Inventory(ctx)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// Costs lists what some machines cost, a line per name of a call, those with most calls first, and what all cost together. Calls that
-// machines share are less than one per machine.
+// Costs lists the requests per machine, a line per name, the most frequent first, with the sum. Requests that machines share are less than one
+// per machine.
 func Costs(calls wire.Calls, machines int) []string {
 	const layout = "%-34s %7s %12s"
 	row := func(name string, n int) string {

@@ -8,15 +8,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// node is a line of a drawing and what hangs below it.
+// node is a line of a drawn tree, with its children.
 type node struct {
 	name, kind string
 	below      []node
 }
 
-// Draw returns what exists in a cloud as lines of a tree, from the external networks inwards: routers, their subnets, and
-// the networks that these belong to; then what stands for itself. Default security groups, which come with a project, and
-// external networks' own subnets are left out.
+// Draw returns the resources of a cloud as lines of a tree: external networks, routers, their subnets, and these subnets' networks; then the
+// other resources. Default security groups, which belong to projects, and external networks' subnets are left out.
 func Draw(state fake.State) []string {
 	d := drawing{state}
 	var lines []string
@@ -26,7 +25,7 @@ func Draw(state fake.State) []string {
 	return lines
 }
 
-// drawing finds its way through a state.
+// drawing finds related resources in a state.
 type drawing struct{ fake.State }
 
 func (n node) lines() []string {
@@ -105,7 +104,7 @@ func (d drawing) subnet(subnet fake.Subnet) node {
 	return drawn
 }
 
-// unroutedNetworks are networks that no router leads to.
+// unroutedNetworks are networks without a router.
 func (d drawing) unroutedNetworks() []node {
 	reached := map[string]bool{}
 	for _, port := range d.Ports {

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// What the stand-in offers to machines: its first zone, an operating system in two versions, and two of its flavors.
+// What the fake offers for machines: its first zone, an operating system in two versions, and two of its flavors.
 const (
 	Zone = "zone-a"
 
@@ -29,8 +29,8 @@ const (
 	LargeMachine = "m1.medium"
 )
 
-// OfferMachines lets the cloud profile of a shoot of NewShoot offer what the stand-in has for machines, and adds to the stand-in what it
-// has not. One of another process must have the image of LatestImage.
+// OfferMachines adds the fake's zones, images and flavors to the cloud profile of a shoot of NewShoot, and adds missing images to the fake. A fake
+// in another process must have the image of LatestImage.
 func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
 	if cloud.Fake != nil {
 		cloud.Fake.AddImage(GlanceImage(LatestImage), "x86_64")
@@ -64,7 +64,7 @@ func machineImageVersion(version string) gardencorev1beta1.MachineImageVersion {
 	}
 }
 
-// NewPool returns a pool of small machines, as Gardener's API server completes what a user writes.
+// NewPool returns a pool of small machines, defaulted as by Gardener's API server.
 func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
 	return gardencorev1beta1.Worker{
 		Name: name, Minimum: minimum, Maximum: maximum, Zones: []string{Zone},
@@ -79,7 +79,7 @@ func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
 	}
 }
 
-// Servers lists the servers of a shoot that an account has, past the log and the dials of its cloud.
+// Servers lists the servers of a shoot in an account, bypassing the proxy.
 func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Context) ([]nodes.Server, error) {
 	version := shoot.KubernetesVersion // tests change it while others ask for servers
 	return func(ctx context.Context) ([]nodes.Server, error) {

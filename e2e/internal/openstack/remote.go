@@ -16,16 +16,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// attachTimeout bounds how long a stand-in may take to answer for the first time.
+// attachTimeout bounds the time until the fake's first response.
 const attachTimeout = time.Minute
 
-// Remote is the inspector and the dials of a stand-in that is another process, command fakecloud.
+// Remote inspects a fake in another process (command fakecloud), and injects its faults.
 type Remote struct {
 	url string
 }
 
-// Attach returns a cloud that is the stand-in of another process, by its address such as "http://172.18.0.2:5000". It waits until that
-// answers. Shoots reach it directly: there is no proxy. Closing the cloud leaves the process alone.
+// Attach returns a cloud that is the fake of another process, by its address such as "http://172.18.0.2:5000". It waits for the first response.
+// Shoots use it directly, without a proxy. Closing the cloud does not stop the process.
 func Attach(ctx context.Context, address string) (*Cloud, *Remote, error) {
 	remote := &Remote{url: address}
 	if err := remote.wait(ctx); err != nil {
@@ -53,45 +53,45 @@ func (r *Remote) wait(ctx context.Context) error {
 	}
 }
 
-// SetLatency sets how long every call takes from now on.
+// SetLatency sets the duration of all requests.
 func (r *Remote) SetLatency(ctx context.Context, latency time.Duration) error {
 	return r.do(ctx, http.MethodPut, "latency", url.Values{"value": {latency.String()}}, nil, nil)
 }
 
-// SetTransition makes resources of a kind take their time from now on, see fake.SetTransition.
+// SetTransition sets how long transitions of resources of a kind take, see fake.SetTransition.
 func (r *Remote) SetTransition(ctx context.Context, kind string, transition fake.Transition) error {
 	return r.do(ctx, http.MethodPut, "transitions", url.Values{"kind": {kind}}, transition, nil)
 }
 
-// SetQuota sets how many resources of a name an account may have; -1 is without end.
+// SetQuota sets an account's quota of a resource; -1 is unlimited.
 func (r *Remote) SetQuota(ctx context.Context, account *Account, resource string, limit int) error {
 	query := url.Values{"project": {account.Project}, "resource": {resource}, "limit": {fmt.Sprint(limit)}}
 	return r.do(ctx, http.MethodPut, "quotas", query, nil, nil)
 }
 
-// Inject arms a fault, and ClearFaults disarms all.
+// Inject adds a fault, and ClearFaults removes all.
 func (r *Remote) Inject(ctx context.Context, fault wire.Fault) error {
 	return r.do(ctx, http.MethodPost, "faults", nil, fault, nil)
 }
 
-// ClearFaults disarms all faults.
+// ClearFaults removes all faults.
 func (r *Remote) ClearFaults(ctx context.Context) error {
 	return r.do(ctx, http.MethodDelete, "faults", nil, nil, nil)
 }
 
-// Calls returns all calls since the cloud began or ResetCalls, those of tests included.
+// Calls returns all requests since the start or ResetCalls, including those of tests.
 func (r *Remote) Calls(ctx context.Context) (wire.Calls, error) {
 	var calls wire.Calls
 	err := r.do(ctx, http.MethodGet, "log", nil, nil, &calls)
 	return calls, err
 }
 
-// ResetCalls forgets them.
+// ResetCalls clears the log of requests.
 func (r *Remote) ResetCalls(ctx context.Context) error {
 	return r.do(ctx, http.MethodDelete, "log", nil, nil, nil)
 }
 
-// do asks the inspector for something. What is nil is not sent, or not read.
+// do makes a request to the fake's admin API. A nil body is not sent, and a nil result not read.
 func (r *Remote) do(ctx context.Context, method, path string, query url.Values, body, answer any) error {
 	var content io.Reader
 	if body != nil {

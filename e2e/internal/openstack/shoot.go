@@ -1,6 +1,5 @@
-// Package openstack brings shoots and an OpenStack together, be it the stand-in or a real one: it stands between the two and
-// sees every call, gives each test an account of its own, writes the configuration that users and admins would write for
-// that cloud, and draws what came of it. It must not know how an infrastructure is made.
+// Package openstack connects shoots with an OpenStack, the fake or a real one: its proxy logs all requests, each test gets an account of its own,
+// it writes the configuration that users and admins would write for that cloud, and draws the resources. It must not depend on a controller.
 package openstack
 
 import (
@@ -13,7 +12,7 @@ import (
 // Type is the provider type of the shoots.
 const Type = "openstack"
 
-// NewShoot returns a shoot in the cloud that has everything made for it: network, subnet, router, security group, key pair.
+// NewShoot returns a shoot for which all resources are created: network, subnet, router, security group, key pair.
 func NewShoot(name string, cloud *Cloud, account *Account) *gardenlet.Shoot {
 	shoot := gardenlet.NewShoot(name, Type, cloud.Region())
 	shoot.Credentials = account.Credentials()
@@ -36,7 +35,7 @@ func cloudProfileConfig(cloud *Cloud) *openstackv1alpha1.CloudProfileConfig {
 	}
 }
 
-// InfrastructureConfig is the configuration of a shoot that brings nothing of its own.
+// InfrastructureConfig is the configuration of a shoot without existing resources.
 func InfrastructureConfig(cloud *Cloud) *openstackv1alpha1.InfrastructureConfig {
 	return &openstackv1alpha1.InfrastructureConfig{
 		TypeMeta:         typeMeta("InfrastructureConfig"),
@@ -45,7 +44,7 @@ func InfrastructureConfig(cloud *Cloud) *openstackv1alpha1.InfrastructureConfig 
 	}
 }
 
-// ControlPlaneConfig is the configuration of a shoot that takes what the cloud profile has.
+// ControlPlaneConfig is the configuration of a shoot with the cloud profile's defaults.
 func ControlPlaneConfig() *openstackv1alpha1.ControlPlaneConfig {
 	return &openstackv1alpha1.ControlPlaneConfig{TypeMeta: typeMeta("ControlPlaneConfig"), LoadBalancerProvider: "amphora"}
 }

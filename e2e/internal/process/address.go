@@ -11,12 +11,11 @@ import (
 	"syscall"
 )
 
-// The ports that FreeAddress gives out lie below those that the kernel takes for clients, so that no connection of
-// somebody else gets hold of one before the server that it is meant for listens.
+// FreeAddress uses ports below the kernel's range for clients, so that no client connection uses a port before the server listens.
 const firstPort, lastPort = 20000, 27999
 
-// FreeAddress returns a loopback address with a port that nobody listens on, and that nobody else is told for a while:
-// whoever asks next, in this process or another one of this user, is told another port.
+// FreeAddress returns a loopback address with a free port that is not returned again for a while, neither in this process nor in another one
+// of this user.
 func FreeAddress() (string, error) { return FreeAddressAt("127.0.0.1") }
 
 // FreeAddressAt is FreeAddress for another IP address of this machine.
@@ -28,7 +27,7 @@ func FreeAddressAt(ip string) (string, error) {
 	return address, nil
 }
 
-// nextFreeAddress goes on behind the port that the file remembers. The file is locked meanwhile.
+// nextFreeAddress returns the next port after that in the file, which is locked meanwhile.
 func nextFreeAddress(ip, path string) (string, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

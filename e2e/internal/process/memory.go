@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Memory is what a process holds in RAM, in bytes.
+// Memory is the memory of a process in RAM, in bytes.
 type Memory struct {
-	// All is the resident set, with the pages of the program file that other processes of the same file share.
+	// All is the resident set, including the pages of the program file that other processes of the same file share.
 	All int64
-	// Private is what no file stands behind (heap, stacks, changed data): what a second process of the program costs.
+	// Private is anonymous memory (heap, stacks, changed data): what a second process of the program costs.
 	Private int64
 }
 

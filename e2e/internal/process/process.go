@@ -1,5 +1,5 @@
-// Package process runs programs the way an operating system's service manager would: started with arguments, watched,
-// told to end or killed, their output kept in a file. It knows no program.
+// Package process runs programs as a service manager does: started with arguments, watched, terminated or killed, with their output in a file.
+// It must not depend on a program.
 package process
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Process is a program that was started.
+// Process is a started program.
 type Process struct {
 	cmd    *exec.Cmd
 	output string
@@ -22,13 +22,13 @@ type Process struct {
 	err    error // valid once exited is closed
 }
 
-// Start starts the program at path. What it prints is appended to the file output. The process does not get the
-// terminal's Ctrl-C, and dies with its parent where the operating system offers that.
+// Start starts the program at path. Its output is appended to the file output. The process does not get the terminal's Ctrl-C, and on Linux
+// is killed when its parent ends.
 func Start(path string, args []string, env []string, output string) (*Process, error) {
 	return StartBare(path, args, append(os.Environ(), env...), output)
 }
 
-// StartBare is Start for a program whose environment is env and nothing else.
+// StartBare is Start with env as the whole environment.
 func StartBare(path string, args []string, env []string, output string) (*Process, error) {
 	file, err := os.OpenFile(output, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -53,11 +53,10 @@ func StartBare(path string, args []string, env []string, output string) (*Proces
 // PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Exited is closed when the process has ended, for whatever reason.
+// Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Terminate asks the process to end and waits for it. It fails when the process ends with another exit code than 0, and
-// kills it when ctx ends first.
+// Terminate sends SIGTERM and waits for the end. It fails if the exit code is not 0, and kills the process when ctx ends first.
 func (p *Process) Terminate(ctx context.Context) error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("asking process %d to end: %w", p.PID(), err)
@@ -74,8 +73,7 @@ func (p *Process) Terminate(ctx context.Context) error {
 	return nil
 }
 
-// End asks the process to end and waits for it, and kills it when ctx ends first. Other than Terminate it is for programs
-// that are not ours: it does not mind how they end.
+// End sends SIGTERM and waits for the end, whatever the exit code, and kills the process when ctx ends first. It is for other projects' programs.
 func (p *Process) End(ctx context.Context) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -85,32 +83,31 @@ func (p *Process) End(ctx context.Context) {
 	}
 }
 
-// Kill ends the process at once, without any chance to clean up, and waits until it is gone.
+// Kill kills the process and waits for its end.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.exited
 }
 
-// Output returns what the process has printed so far.
+// Output returns the output so far.
 func (p *Process) Output() (string, error) {
 	content, err := os.ReadFile(p.output)
 	return string(content), err
 }
 
-// WaitForOK waits until a GET of url is answered with 200. It fails at once when the process ends.
+// WaitForOK waits until a GET of url is answered with 200. It fails as soon as the process ends.
 func (p *Process) WaitForOK(ctx context.Context, url string) error {
 	return p.WaitFor(ctx, url, func(ctx context.Context) error { return get(ctx, http.DefaultClient, url) })
 }
 
-// WaitForTLS is WaitForOK for a server whose certificate is made by somebody whom nobody knows. It must be one on this
-// machine that this process started.
+// WaitForTLS is WaitForOK without verification of the certificate. The server must be a process on this machine that this one started.
 func (p *Process) WaitForTLS(ctx context.Context, url string) error {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()
 	return p.WaitFor(ctx, url, func(ctx context.Context) error { return get(ctx, client, url) })
 }
 
-// WaitFor waits until a check of something finds no fault with it. It fails at once when the process ends.
+// WaitFor waits until a check returns no error. It fails as soon as the process ends.
 func (p *Process) WaitFor(ctx context.Context, what string, check func(context.Context) error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

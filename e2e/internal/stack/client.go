@@ -17,12 +17,12 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// client speaks to the cloud as one user in one project.
+// client makes requests to the cloud as one user in one project.
 type client struct {
 	keystone, token, userID string
 }
 
-// direct returns an HTTP client that asks no proxy, since everything is on loopback, and leaves no connection behind.
+// direct returns an HTTP client without proxy and keep-alive, since everything is on loopback.
 func direct() *http.Client {
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 }
@@ -50,7 +50,7 @@ func login(ctx context.Context, keystone, user, password, project string) (*clie
 	return c, nil
 }
 
-// call does one call. The body is JSON, or bytes as they are; the answer is decoded into out unless it is nil.
+// call makes a request. The body is encoded as JSON, except bytes; the response is decoded into out unless it is nil.
 func (c *client) call(ctx context.Context, method, where string, body, out any) (http.Header, error) {
 	kind := "application/json"
 	var content []byte
@@ -93,7 +93,7 @@ func (c *client) call(ctx context.Context, method, where string, body, out any) 
 	return response.Header, nil
 }
 
-// refusal is an answer that says no.
+// refusal is a response with an error.
 type refusal struct {
 	status int
 	text   string
@@ -101,7 +101,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// list returns what lies in a collection, one page of it.
+// list returns the first page of a collection.
 func (c *client) list(ctx context.Context, where, key string) ([]object, error) {
 	var answer map[string]json.RawMessage
 	if _, err := c.call(ctx, http.MethodGet, where, nil, &answer); err != nil {
@@ -114,13 +114,13 @@ func (c *client) list(ctx context.Context, where, key string) ([]object, error) 
 	return items, nil
 }
 
-// collection is where things of a kind are listed and made.
+// collection is a path at which resources of a kind are listed and created.
 type collection struct {
 	url       string
 	one, many string // the keys around a single thing, "" if there is none, and around a list
 }
 
-// ensure returns the thing that has certain properties, and makes it when there is none.
+// ensure returns the resource with certain properties, and creates it if there is none.
 func (c *client) ensure(ctx context.Context, in collection, properties, more object) (object, error) {
 	items, err := c.list(ctx, in.url, in.many)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *client) ensure(ctx context.Context, in collection, properties, more obj
 	return made[in.one], nil
 }
 
-// find returns the first thing that has certain properties, or nil.
+// find returns the first resource with certain properties, or nil.
 func find(items []object, properties object) object {
 	for _, item := range items {
 		all := true

@@ -9,8 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// ensureCredential makes the member's application credential, and returns its ID. Keystone shows the secret only once, but
-// takes the one that it is given.
+// ensureCredential creates the member's application credential, and returns its ID. Keystone returns a secret only once, but accepts a given one.
 func (l layout) ensureCredential(ctx context.Context) (string, error) {
 	c, err := login(ctx, keystoneURL(), fake.DefaultUser, fake.DefaultPassword, fake.DefaultProject)
 	if err != nil {

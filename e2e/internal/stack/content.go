@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// apiPollInterval is the pause between two calls that wait for something.
+// apiPollInterval is the interval of requests that wait for a state.
 const apiPollInterval = 500 * time.Millisecond
 
 // Zones are the availability zones of compute. Each has one hypervisor.
@@ -41,7 +41,7 @@ func images() []image {
 
 type subnet struct{ name, cidr, gateway string }
 
-// externalSubnets are of the range that is set aside for benchmarks (RFC 2544).
+// externalSubnets are in the range for benchmarks (RFC 2544).
 func externalSubnets() []subnet {
 	return []subnet{
 		{fake.ExternalSubnetA, "198.18.0.0/17", "198.18.0.1"},
@@ -82,7 +82,7 @@ func fillGlance(ctx context.Context, c *client) error {
 	return nil
 }
 
-// emptyDisk is the beginning of a QCOW2 file for 1 GiB (QEMU, "Qcow2 Image File Format", version 2), filled up to 64 KiB.
+// emptyDisk is the header of a QCOW2 file for 1 GiB (QEMU, "Qcow2 Image File Format", version 2), padded to 64 KiB.
 func emptyDisk() []byte {
 	const size, clusterBits = 1 << 30, 16
 	disk := make([]byte, 1<<16)
@@ -93,7 +93,7 @@ func emptyDisk() []byte {
 	return disk
 }
 
-// fillNova makes flavors, and zones once the hypervisors have come up.
+// fillNova creates flavors, and zones once the hypervisors are registered.
 func fillNova(ctx context.Context, c *client) error {
 	v21 := urlOf("nova-api") + "/v2.1"
 	for _, f := range flavors() {
@@ -114,7 +114,7 @@ func fillNova(ctx context.Context, c *client) error {
 	return nil
 }
 
-// waitForHypervisors waits until Placement knows all of them: a host that enters a zone before is never found there.
+// waitForHypervisors waits until Placement has all of them: a host that is added to a zone before is never found there.
 func waitForHypervisors(ctx context.Context, c *client) error {
 	for {
 		providers, err := c.list(ctx, urlOf("placement")+"/resource_providers", "resource_providers")
@@ -142,7 +142,7 @@ func ensureZone(ctx context.Context, c *client, v21, zone string) error {
 	for {
 		where := fmt.Sprintf("%s/os-aggregates/%v/action", v21, aggregate["id"])
 		_, err := c.call(ctx, http.MethodPost, where, object{"add_host": object{"host": hostOf(zone)}}, nil)
-		// The scheduler takes new hosts in now and then.
+		// The scheduler discovers new hosts periodically.
 		if no := (*refusal)(nil); !errors.As(err, &no) || no.status != http.StatusNotFound {
 			return err
 		}

@@ -14,12 +14,12 @@ type daemon struct {
 	name        string
 	command     []string
 	environment []string
-	// ready reports whether the daemon serves. Nil: nobody waits for it.
+	// ready reports whether the daemon serves requests; nil if no task waits for it.
 	ready func(ctx context.Context) bool
 }
 
-// The daemons in the order in which they are needed: the stores, Keystone, what builds on both, and the hypervisors.
-// Those of one group are started together.
+// The daemons in the order in which they are started: databases and queues, Keystone, the services, and the hypervisors. Those of a group are
+// started together.
 
 func (l layout) stores() []daemon {
 	return []daemon{
@@ -48,7 +48,7 @@ func (l layout) stores() []daemon {
 				"RABBITMQ_DIST_PORT=" + strconv.Itoa(portOf("rabbitmq-cluster")),
 				"ERL_EPMD_ADDRESS=" + IP,
 				"ERL_EPMD_PORT=" + strconv.Itoa(portOf("epmd")),
-				// Two schedulers that don't spin while they have nothing to do, and no port open to other machines.
+				// Two schedulers that do not spin when idle, and no port that is open to other machines.
 				"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+S 2:2 +sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
 			},
 			ready: l.listening("rabbitmq"),
@@ -73,7 +73,7 @@ func (l layout) services() []daemon {
 			"OS_NOVA_CONFIG_FILES=/usr/share/nova-common/api-paste.ini;nova.conf;databases.conf"),
 		l.python3("nova-conductor", "nova.cmd.conductor", nova...),
 		l.python3("nova-scheduler", "nova.cmd.scheduler", nova...),
-		// Neutron's own server: below uwsgi its green threads and those of the system get in each other's way.
+		// Neutron's own server: under uwsgi its green threads and the system's threads block each other.
 		{
 			name:    "neutron",
 			command: []string{"/usr/bin/python3", l.python() + "/trellis_neutron_server.py", "--config-file", l.config("neutron/neutron.conf")},
@@ -83,12 +83,12 @@ func (l layout) services() []daemon {
 		l.uwsgi("cinder-api", "/usr/bin/cinder-wsgi", 1, 1).with("--pyargv=--config-file=" + l.config("cinder/cinder.conf")),
 		l.python3("cinder-scheduler", "cinder.cmd.scheduler", cinder...),
 		l.python3("cinder-volume", "cinder.cmd.volume", cinder...),
-		// One process, since one thread in it does the work of the amphorae.
+		// One process, since one of its threads simulates the amphorae.
 		l.uwsgi("octavia", l.python()+"/trellis_octavia.py", 1, 4, "OCTAVIA_CONFIG_FILE="+l.config("octavia/octavia.conf")),
 	}
 }
 
-// hypervisors has one for each zone.
+// hypervisors returns one for each zone.
 func (l layout) hypervisors() []daemon {
 	var all []daemon
 	for _, zone := range Zones() {
@@ -111,8 +111,7 @@ func (l layout) novaConfig() []string {
 	return []string{"--config-file", l.config("nova/nova.conf"), "--config-file", l.config("nova/databases.conf")}
 }
 
-// python3 is a daemon whose script is in a package that would bring a hypervisor or a storage server along, but whose
-// code is in one that doesn't.
+// python3 is a daemon whose script is in a package that depends on a hypervisor or a storage server, but whose code is in another package.
 func (l layout) python3(name, module string, arguments ...string) daemon {
 	script := fmt.Sprintf("import sys; sys.argv[0] = %q; from %s import main; sys.exit(main())", name, module)
 	d := daemon{name: name, command: append([]string{"/usr/bin/python3", "-c", script}, arguments...)}
@@ -134,7 +133,7 @@ func (l layout) uwsgi(name, script string, processes, threads int, environment .
 	}
 }
 
-// with adds to the command.
+// with adds arguments to the command.
 func (d daemon) with(arguments ...string) daemon {
 	d.command = append(d.command, arguments...)
 	return d
@@ -161,10 +160,10 @@ func (l layout) answering(name string) func(context.Context) bool {
 	}
 }
 
-// startTimeout is how long anything may take to become ready.
+// startTimeout bounds how long a daemon takes to become ready.
 const startTimeout = 5 * time.Minute
 
-// startAndWait starts a daemon that isn't running, and waits until it serves. It fails when the daemon dies.
+// startAndWait starts a daemon that is not running, and waits until it is ready. It fails if the daemon ends.
 func (l layout) startAndWait(ctx context.Context, d daemon) error {
 	if err := l.start(d); err != nil {
 		return err

@@ -30,7 +30,7 @@ const (
 	schemaVersion = 1 // to be raised when fillDatabases makes something else than before
 )
 
-// initialise makes MariaDB's own files.
+// initialise creates MariaDB's own files.
 func (l layout) initialise(ctx context.Context) error {
 	if l.isDone(mariadbDone) {
 		return nil
@@ -47,7 +47,7 @@ func (l layout) initialise(ctx context.Context) error {
 	return l.recordDone(mariadbDone)
 }
 
-// fillDatabases brings all schemas and Keystone's first content into being, from the cache if it has them.
+// fillDatabases creates all schemas and Keystone's first content, from the cache if possible.
 func (l layout) fillDatabases(ctx context.Context, cache string, progress io.Writer) error {
 	if l.isDone(schemaDone) {
 		return nil
@@ -76,8 +76,8 @@ func (l layout) fillDatabases(ctx context.Context, cache string, progress io.Wri
 	return l.recordDone(schemaDone)
 }
 
-// emptyDatabases is the script that makes all databases and the account of the services. Its password is public, and
-// MariaDB runs as root: the account has rights to these databases, and none to files or to anything else of the server.
+// emptyDatabases is the script that creates all databases and the services' account. Its password is public, and MariaDB runs as root, so the
+// account has rights to these databases only, and none to files or other parts of the server.
 func emptyDatabases() string {
 	var sql strings.Builder
 	fmt.Fprintf(&sql, "CREATE USER IF NOT EXISTS '%s'@'%%' IDENTIFIED BY '%s';\n", storeUser, storePassword)
@@ -89,7 +89,7 @@ func emptyDatabases() string {
 	return sql.String()
 }
 
-// migrate runs the services' own migrations, in two lanes.
+// migrate runs the services' own migrations, two at a time.
 func (l layout) migrate(ctx context.Context) error {
 	lane := func(steps ...func(context.Context) error) func() error {
 		return func() error {
@@ -135,7 +135,7 @@ func (l layout) migrate(ctx context.Context) error {
 	return lanes.Wait()
 }
 
-// createCell tells Nova of its one cell.
+// createCell registers Nova's only cell.
 func (l layout) createCell(ctx context.Context) error {
 	const isThere = 2
 	command := append(append([]string{"/usr/bin/nova-manage"}, l.novaConfig()...), "cell_v2", "create_cell", "--name", "cell1")
@@ -149,8 +149,7 @@ func (l layout) createCell(ctx context.Context) error {
 	return nil
 }
 
-// dumpFile is where a dump of the filled databases belongs, or "" without a cache. Its name changes with whatever its
-// content depends on.
+// dumpFile is the path of the dump of the filled databases, or "" without a cache. Its name contains a hash of all that its content depends on.
 func dumpFile(ctx context.Context, cache string) (string, error) {
 	if cache == "" {
 		return "", nil
@@ -170,7 +169,7 @@ func dumpFile(ctx context.Context, cache string) (string, error) {
 	return filepath.Join(cache, fmt.Sprintf("databases-%x.sql.gz", key.Sum(nil)[:8])), nil
 }
 
-// load fills the databases from a dump, if there is one.
+// load fills the databases from a dump, if it exists.
 func (l layout) load(ctx context.Context, dump string) (bool, error) {
 	file, err := os.Open(dump)
 	if errors.Is(err, os.ErrNotExist) {
@@ -190,7 +189,7 @@ func (l layout) load(ctx context.Context, dump string) (bool, error) {
 	return true, nil
 }
 
-// save writes a dump, if there is a place for it.
+// save writes a dump if there is a cache.
 func (l layout) save(ctx context.Context, dump string) (err error) {
 	if dump == "" {
 		return nil
@@ -222,7 +221,7 @@ func (l layout) save(ctx context.Context, dump string) (err error) {
 	return nil
 }
 
-// sql lets MariaDB run a script.
+// sql runs a script in MariaDB.
 func (l layout) sql(ctx context.Context, script io.Reader) error {
 	command := exec.CommandContext(ctx, "/usr/bin/mariadb", "--no-defaults", "--socket="+l.socket(), "--user=root")
 	command.Stdin = script

@@ -18,7 +18,7 @@ const (
 	storeGracePeriod   = 30 * time.Second // they write down what they hold in memory
 )
 
-// Down ends all processes of the cloud, and removes its state unless keep says otherwise.
+// Down ends all processes of the cloud, and removes its state unless keep is true.
 func (s *Stack) Down(ctx context.Context, keep bool) error {
 	there, err := s.layout.verify()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Stack) Down(ctx context.Context, keep bool) error {
 	})
 }
 
-// stop ends everything that was started, the stores last.
+// stop ends all recorded processes, databases and queues last.
 func (l layout) stop(ctx context.Context, keep bool) (string, error) {
 	names, err := l.recordedNames()
 	if err != nil {
@@ -66,7 +66,7 @@ func (l layout) stop(ctx context.Context, keep bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// What left its session, or was started in the moment before this program was killed.
+	// Processes that left their session, or were started just before this program was killed.
 	if err := end(ctx, serviceGracePeriod, func() []status { return markedProcesses(l.dir, processes()) }); err != nil {
 		return "", fmt.Errorf("ending what is left: %w", err)
 	}
@@ -95,7 +95,7 @@ func (l layout) stopRecorded(ctx context.Context, grace time.Duration, names []s
 	return nil
 }
 
-// recordedNames are the names of all processes that were started.
+// recordedNames returns the names of all recorded processes.
 func (l layout) recordedNames() ([]string, error) {
 	paths, err := filepath.Glob(l.record("*"))
 	if err != nil {

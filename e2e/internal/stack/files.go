@@ -23,12 +23,11 @@ var configFiles embed.FS
 //go:embed python
 var pythonFiles embed.FS
 
-// shared is the file of what templates have in common.
+// shared is the file with the common parts of templates.
 const shared = "shared.tmpl"
 
-// Accounts between the parts of the cloud. They are public like all of its passwords, so none of them may give more than
-// the cloud itself: all parts listen on loopback only, and the account of the stores has rights to the cloud's databases
-// and nothing else of MariaDB, which runs as root.
+// Accounts for connections between the services. Their passwords are public, as are all of the cloud, so none may permit more than the cloud
+// itself: all services listen on loopback only, and the database account has rights to the cloud's databases only, since MariaDB runs as root.
 const (
 	serviceUser     = "service"
 	servicePassword = "service-secret"
@@ -37,7 +36,7 @@ const (
 	storePassword   = "store-secret"
 )
 
-// values are what templates may name.
+// values are the variables of templates.
 type values struct {
 	IP, Region, Domain, Hosts                    string
 	Data, Locks, Socket, Files                   string
@@ -144,8 +143,8 @@ func write(path string, content []byte) error {
 	return nil
 }
 
-// writeKeys makes one of Keystone's key repositories, unless it is there: files named by number, 0 the key to come and the
-// highest number the one in use, each 32 random bytes in base64 (Keystone Administration Guide, "Fernet tokens").
+// writeKeys creates one of Keystone's key repositories, unless it exists: files named by number, 0 the next key and the highest number the
+// present one, each 32 random bytes in base64 (Keystone Administration Guide, "Fernet tokens").
 func writeKeys(dir string) error {
 	for _, number := range []string{"0", "1"} {
 		path := filepath.Join(dir, number)
@@ -163,8 +162,8 @@ func writeKeys(dir string) error {
 	return os.Chmod(dir, 0o700) // Keystone complains otherwise
 }
 
-// databaseURL is how a service reaches its database. Driver is a Python module: the quick mysqldb, or pymysql for
-// processes with green threads, which mysqldb would block.
+// databaseURL is the URL of a service's database. The driver is a Python module: the faster mysqldb, or pymysql for processes with green
+// threads, which mysqldb would block.
 func databaseURL(database, driver string) string {
 	u := url.URL{
 		Scheme: "mysql+" + driver, User: url.UserPassword(storeUser, storePassword), Host: addressOf("mariadb"),

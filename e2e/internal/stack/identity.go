@@ -8,10 +8,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// catalogService is a service in the catalog, written as DevStack does it: with a version where clients expect one.
+// catalogService is a service in the catalog. Paths are DevStack's: with a version where clients expect one.
 type catalogService struct{ kind, name, url string }
 
-// catalog leaves Keystone out, which makes its own entry.
+// catalog has no entry for Keystone, which creates its own.
 func catalog() []catalogService {
 	return []catalogService{
 		{"image", "glance", urlOf("glance")},
@@ -23,7 +23,7 @@ func catalog() []catalogService {
 	}
 }
 
-// assignment is who has which roles where.
+// assignment assigns roles to a user in a project.
 type assignment struct {
 	user, password, project string
 	roles                   []string
@@ -43,7 +43,7 @@ func administrator(ctx context.Context) (*client, error) {
 	return login(ctx, keystoneURL(), fake.AdminUser, fake.AdminPassword, fake.AdminProject)
 }
 
-// fillKeystone makes services, endpoints, roles, projects and users.
+// fillKeystone creates services, endpoints, roles, projects and users.
 func fillKeystone(ctx context.Context) error {
 	c, err := administrator(ctx)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// identity tells one process from all others, also from a later one that gets the same number.
+// identity identifies a process, also if a later one gets the same number.
 type identity struct {
 	pid   int
 	start uint64 // when the process began, in clock ticks since the machine did
 }
 
-// bootID is within what a process number and a start mean something: a boot of the machine, and a namespace of numbers.
+// bootID identifies the boot of the machine and the PID namespace, in which a process number and its start time are unique.
 func bootID() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -27,14 +27,14 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(boot)) + "/" + namespace, nil
 }
 
-// status is what the kernel says of a process.
+// status is a process's line in /proc.
 type status struct {
 	identity
 	parent, session int
 	dead            bool // ended, but its parent hasn't looked yet
 }
 
-// statusOf reads the kernel's line about a process (man 5 proc, /proc/pid/stat).
+// statusOf reads the status of a process (man 5 proc, /proc/pid/stat).
 func statusOf(pid int) (status, error) {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -44,7 +44,7 @@ func statusOf(pid int) (status, error) {
 }
 
 func parseStatus(line string) (status, error) {
-	// The name of the program stands in parentheses and may contain anything.
+	// The name of the program is in parentheses and may contain any character.
 	open, closing := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 0 || closing < open {
 		return status{}, fmt.Errorf("no name of a program in %q", line)
@@ -64,7 +64,7 @@ func parseStatus(line string) (status, error) {
 	return status{identity{pid, began}, above, sid, fields[state] == "Z" || fields[state] == "X"}, nil
 }
 
-// processes are all processes of the machine. Those that end meanwhile are left out.
+// processes lists all processes of the machine. Those that end meanwhile are left out.
 func processes() []status {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -89,7 +89,7 @@ func (i identity) isAlive() bool {
 	return err == nil && s.identity == i && !s.dead
 }
 
-// withAncestors are the numbers of a process and of all above it.
+// withAncestors returns the numbers of a process and of all its ancestors.
 func withAncestors(pid int) map[int]bool {
 	line := map[int]bool{}
 	for pid > 0 && !line[pid] {

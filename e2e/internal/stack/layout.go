@@ -7,19 +7,19 @@ import (
 	"path/filepath"
 )
 
-// The usual places. There is one cloud per machine, so they don't depend on the checkout.
+// The default paths. There is one cloud per machine, so they do not depend on the checkout.
 const (
 	DefaultDir   = "/var/lib/trellis-openstack"
 	DefaultCache = "/var/cache/trellis-openstack"
 )
 
-// markerText is what the file that marks a state directory says.
+// markerText is the content of the file that marks a state directory.
 const markerText = "The state of an OpenStack for tests. It goes when the cloud is brought down.\n"
 
-// maxSocketPath is how long the path of a Unix socket may be, without the byte that ends it.
+// maxSocketPath is the maximum length of the path of a Unix socket, without the terminating byte.
 const maxSocketPath = 107
 
-// layout says what lies where below the state directory.
+// layout has the paths below the state directory.
 type layout struct{ dir string }
 
 func (l layout) marker() string { return filepath.Join(l.dir, ".trellis-openstack") }
@@ -51,10 +51,10 @@ func newLayout(dir string) (layout, error) {
 	return l, nil
 }
 
-// errNotStateDir says that a directory is not ours.
+// errNotStateDir is the error for a directory that this program did not create.
 var errNotStateDir = errors.New("is no state directory of this program, and is left alone")
 
-// verify fails unless the directory is one that create made. An empty directory is as good as none.
+// verify fails unless create made the directory, or it is empty.
 func (l layout) verify() (there bool, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -70,8 +70,8 @@ func (l layout) verify() (there bool, err error) {
 	return true, nil
 }
 
-// create makes the state directory, unless it is there. Nobody but its owner may look into it: all daemons run as root,
-// and believe whoever reaches a socket or a file in it.
+// create creates the state directory, unless it exists. Only its owner may read it: all daemons run as root, and trust everybody who can
+// open a socket or a file in it.
 func (l layout) create() error {
 	there, err := l.verify()
 	if err != nil {
@@ -85,7 +85,7 @@ func (l layout) create() error {
 			return fmt.Errorf("marking the state directory: %w", err)
 		}
 	}
-	// It may have been there with other rights: empty, or made by an older build.
+	// It may have other permissions: an empty directory, or one that an older version made.
 	if err := os.Chmod(l.dir, 0o700); err != nil {
 		return fmt.Errorf("closing the state directory to others: %w", err)
 	}
@@ -115,8 +115,8 @@ func (l layout) remove() error {
 	return nil
 }
 
-// removal is what remove removes, in this order. The marker goes last: without it nobody would touch what is left when
-// this program is killed meanwhile. The lock goes shortly before, since it keeps others from making the directory anew.
+// removal lists what remove removes, in this order. The marker is last: without it the rest would not be recognized if this program is
+// killed. The lock is removed just before, since it keeps other processes from creating the directory again.
 func (l layout) removal() ([]string, error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -131,7 +131,7 @@ func (l layout) removal() ([]string, error) {
 	return append(paths, l.lock(), l.marker(), l.dir), nil
 }
 
-// isDone reports whether something was noted as done.
+// isDone reports whether a step is recorded as done.
 func (l layout) isDone(what string) bool {
 	_, err := os.Stat(l.done(what))
 	return err == nil

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// UnfitError says what the machine lacks, a sentence each.
+// UnfitError lists what the machine lacks, one sentence each.
 type UnfitError struct{ Needs []string }
 
 func (u *UnfitError) Error() string {
 	return "this machine cannot run it:\n  " + strings.Join(u.Needs, "\n  ")
 }
 
-// machine is what matters of a computer.
+// machine has the properties of a computer that matter.
 type machine struct {
 	system    string // as Go names operating systems
 	osRelease []byte // content of /etc/os-release
@@ -37,7 +37,7 @@ func thisMachine() machine {
 	}
 }
 
-// unmetRequirements are the sentences about what is missing.
+// unmetRequirements returns a sentence for each missing property.
 func (m machine) unmetRequirements() []string {
 	if m.system != "linux" {
 		return []string{fmt.Sprintf("needs Debian 12 (this is %s)", m.system)}
@@ -79,7 +79,7 @@ func parseRelease(content []byte) map[string]string {
 	return variables
 }
 
-// portsInUse are the sentences about ports that somebody else listens on. Ours are those of processes that run.
+// portsInUse returns a sentence for each port that a process of another program uses. The cloud's own ports belong to running processes.
 func portsInUse(ports []Port, isOurs func(name string) bool, isTaken func(address string) bool) []string {
 	var needs []string
 	for _, p := range ports {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// packages are the Debian packages. Never the ones named after the daemons themselves (nova-compute, cinder-volume): they
-// bring libvirt, QEMU and LVM along, while the code is in the ones below.
+// packages are the Debian packages. They do not include those named after the daemons (nova-compute, cinder-volume), which depend on libvirt,
+// QEMU and LVM; the code is in the packages below.
 func packages() []string {
 	return []string{
 		"mariadb-server-core", "mariadb-client-core", "mariadb-client", "rabbitmq-server", "memcached",
@@ -27,11 +27,11 @@ func packages() []string {
 	}
 }
 
-// installedPackages returns those of some packages that are installed, with their versions. No names stand for all.
+// installedPackages returns the installed ones of the named packages, or all without names, with their versions.
 func installedPackages(ctx context.Context, names []string) (map[string]string, error) {
 	query := exec.CommandContext(ctx, "dpkg-query", append([]string{"--show", "--showformat", `${Package} ${Version} ${db:Status-Status}\n`}, names...)...)
 	output, err := query.Output()
-	// It ends with 1 when it knows nothing of one of them, and answers for the others all the same.
+	// The exit status is 1 if a package is unknown; the output has the others.
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		return nil, fmt.Errorf("asking for the installed packages: %w", err)
 	}
@@ -57,8 +57,8 @@ func missingPackages(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(packages(), func(name string) bool { return versions[name] != "" }), nil
 }
 
-// install installs packages. None of the daemons in them, nor in what they bring along, is started: not now, which the
-// policy forbids, and not by systemd when the machine boots, since that would take ports and memory from the machine.
+// install installs packages. None of their daemons, nor of their dependencies', is started: not now, by the policy script, and not by systemd at
+// boot, since they would use ports and memory of the machine.
 func install(ctx context.Context, names []string, policy policyFile, log string) (err error) {
 	before, err := installedPackages(ctx, nil)
 	if err != nil {
@@ -68,7 +68,7 @@ func install(ctx context.Context, names []string, policy policyFile, log string)
 		return err
 	}
 	defer func() {
-		// What was installed before it failed, or before somebody pressed Ctrl-C, is to be left in order too.
+		// What was installed before a failure or Ctrl-C must be disabled, too.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		err = errors.Join(err, policy.restore(), disableNew(ctx, before, log))
@@ -90,8 +90,7 @@ func aptEnvironment() []string {
 	return append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "DEBCONF_NONINTERACTIVE_SEEN=true", "LC_ALL=C.UTF-8")
 }
 
-// disableNew takes the units of packages that were not there before from what systemd starts with the machine. Those of
-// others are somebody else's.
+// disableNew disables the systemd units of packages that were not installed before. Others are not changed.
 func disableNew(ctx context.Context, before map[string]string, log string) error {
 	now, err := installedPackages(ctx, nil)
 	if err != nil {
@@ -115,8 +114,8 @@ func disableNew(ctx context.Context, before map[string]string, log string) error
 	return nil
 }
 
-// unitsAmong are the names of the units of systemd that could be started with the machine, out of a list of paths.
-// Links are other names of units that stand for themselves, and templates are no units yet.
+// unitsAmong returns the names of the systemd units that could be started at boot, from a list of paths. Links are other names of units in the
+// list, and templates are not units.
 func unitsAmong(paths []byte, isFile func(path string) bool) []string {
 	var units []string
 	for line := range strings.Lines(string(paths)) {
@@ -135,7 +134,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// policyFile is the path of the script that Debian's packages ask whether they may start a daemon.
+// policyFile is the path of the script by which Debian's packages decide whether to start a daemon.
 type policyFile string
 
 const (
@@ -146,7 +145,7 @@ const (
 
 func (p policyFile) saved() string { return string(p) + ".before-trellis-openstack" }
 
-// forbid makes the script say no, and keeps the one that is there.
+// forbid installs a script that refuses, and saves an existing one.
 func (p policyFile) forbid() error {
 	if err := p.restore(); err != nil { // or ours would be kept as theirs
 		return err
@@ -160,7 +159,7 @@ func (p policyFile) forbid() error {
 	return nil
 }
 
-// restore puts the script back as forbid has found it. A script that somebody has put there since stays.
+// restore restores the state before forbid, unless the script was replaced since.
 func (p policyFile) restore() error {
 	content, err := os.ReadFile(string(p))
 	switch isOurs := bytes.Equal(content, []byte(forbidAll)); {

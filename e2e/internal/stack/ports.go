@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// IP is the address that everything listens on.
+// IP is the address of all listeners.
 const IP = "127.0.0.1"
 
 // Port is a TCP port on IP and the process that listens there.
@@ -15,7 +15,7 @@ type Port struct {
 	Number int
 }
 
-// Ports are all ports of the cloud. They lie below the range from which the kernel takes the ports of clients.
+// Ports are all ports of the cloud. They are below the kernel's range of client ports.
 func Ports() []Port {
 	return []Port{
 		{"keystone", 28000},
@@ -47,7 +47,7 @@ func addressOf(name string) string { return net.JoinHostPort(IP, strconv.Itoa(po
 
 func urlOf(name string) string { return fmt.Sprintf("http://%s", addressOf(name)) }
 
-// listens reports whether anybody listens at an address.
+// listens reports whether a process listens at an address.
 func listens(address string) bool {
 	connection, err := net.Dial("tcp", address)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// processMarker is the environment variable by which a process tells what state directory it belongs to. Nobody sets one of this
-// name for another purpose: who carries it is killed.
+// processMarker is the environment variable that contains a process's state directory. All processes with this variable may be killed, so the
+// name must not be used for anything else.
 const processMarker = "TRELLIS_OPENSTACK_PROCESS_OF"
 
-// processPollInterval is the pause between two looks at something that will change soon.
+// processPollInterval is the interval of checks for a state that is expected soon.
 const processPollInterval = 100 * time.Millisecond
 
-// hasMarker reports whether the environment of a process says that it belongs to a state directory.
+// hasMarker reports whether the environment of a process names the state directory.
 func hasMarker(pid int, dir string) bool {
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	if err != nil {
@@ -35,8 +35,8 @@ func hasMarker(pid int, dir string) bool {
 	return false
 }
 
-// markedProcesses are the living processes that carry the mark of a state directory. This program and those above it are never
-// among them: they may have got the mark from whoever looks into a process of the cloud.
+// markedProcesses returns the processes that are marked with a state directory, without this program and its ancestors: they may have the
+// variable from a shell that was opened in the cloud's environment.
 func markedProcesses(dir string, all []status) []status {
 	spared := withAncestors(os.Getpid())
 	var found []status
@@ -48,8 +48,8 @@ func markedProcesses(dir string, all []status) []status {
 	return found
 }
 
-// owns reports whether a process works in the state directory or carries its mark. Both are inherited, and either can
-// be lost: Neutron writes its title over its environment.
+// owns reports whether a process works in the state directory or is marked with it. Children inherit both, and either can be lost: Neutron
+// overwrites its environment with its title.
 func (l layout) owns(pid int) bool {
 	dir, err := filepath.EvalSymlinks(l.dir)
 	if err != nil {
@@ -62,8 +62,8 @@ func (l layout) owns(pid int) bool {
 	return hasMarker(pid, l.dir)
 }
 
-// session are the living processes of the session that a process has led, even when the leader has ended. Its number may
-// have gone to a stranger since, so that each must also belong to the cloud by itself.
+// session returns the running processes of the session that a process has led, even if the leader has ended. Since its number may belong to
+// another process now, each must also belong to the cloud.
 func (l layout) session(i identity, all []status) []status {
 	var members []status
 	for _, s := range all {
@@ -79,7 +79,7 @@ func (l layout) session(i identity, all []status) []status {
 
 func (l layout) record(name string) string { return filepath.Join(l.run(), name+".pid") }
 
-// remember records a process under a name. A state directory outlives a reboot, so that the era belongs to it.
+// remember records a process under a name, together with the boot: a state directory outlives a reboot.
 func (l layout) remember(name string, i identity) error {
 	era, err := bootID()
 	if err != nil {
@@ -88,8 +88,8 @@ func (l layout) remember(name string, i identity) error {
 	return os.WriteFile(l.record(name), fmt.Appendf(nil, "%d %d %s\n", i.pid, i.start, era), 0o600)
 }
 
-// recorded returns the process that was started under a name, or false. A record of another era says nothing; older
-// records don't tell theirs, and only what the cloud owns counts for them as for all.
+// recorded returns the process that was started under a name, or false. A record of another boot is ignored. Records of older versions have no
+// boot; those processes must belong to the cloud, as all must.
 func (l layout) recorded(name string) (identity, bool) {
 	content, err := os.ReadFile(l.record(name))
 	if err != nil {
@@ -118,7 +118,7 @@ func (l layout) isRunning(name string) bool {
 	return yes
 }
 
-// environment is all that a process of the cloud inherits. Another Python than Debian's would not find Debian's modules.
+// environment is the environment of all processes of the cloud. Another Python than Debian's would not find Debian's modules.
 func (l layout) environment(more ...string) []string {
 	return append([]string{
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + l.dir,
@@ -126,7 +126,7 @@ func (l layout) environment(more ...string) []string {
 	}, more...)
 }
 
-// start starts a daemon that isn't running yet, in a session of its own: it outlives this program. It is recorded at once.
+// start starts a daemon that is not running, in a session of its own, since it outlives this program. It is recorded at once.
 func (l layout) start(d daemon) error {
 	if l.isRunning(d.name) {
 		return nil
@@ -154,12 +154,12 @@ func (l layout) start(d daemon) error {
 	return nil
 }
 
-// tool runs a program to its end, with its output in the log of a name.
+// tool runs a program to its end, and logs its output under a name.
 func (l layout) tool(ctx context.Context, name string, environment []string, command ...string) error {
 	return runLogged(ctx, l.log(name), l.environment(environment...), command...)
 }
 
-// runLogged runs a program to its end. What it prints is appended to a file, which the error names.
+// runLogged runs a program to its end. Its output is appended to a file, which the error names.
 func runLogged(ctx context.Context, path string, environment []string, command ...string) error {
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -168,7 +168,7 @@ func runLogged(ctx context.Context, path string, environment []string, command .
 	defer func() { _ = log.Close() }()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = environment, log, log
-	// The group goes as a whole when ctx ends, and a Ctrl-C in the terminal reaches this program alone.
+	// The process group is killed when ctx ends, and does not get Ctrl-C from the terminal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
@@ -181,7 +181,7 @@ func runLogged(ctx context.Context, path string, environment []string, command .
 	return nil
 }
 
-// lastLines says where a log is, and how it ends.
+// lastLines returns the path and the last lines of a log.
 func lastLines(path string) string {
 	const few = 15
 	content, err := os.ReadFile(path)
@@ -195,13 +195,13 @@ func lastLines(path string) string {
 	return fmt.Sprintf("\nthe end of %s:\n    %s", path, strings.Join(lines, "\n    "))
 }
 
-// killTimeout is how long the kernel may take to end what was killed. Who hangs in a call to a disk takes for ever.
+// killTimeout bounds the wait for killed processes. One that hangs in a disk operation does not end.
 const killTimeout = 10 * time.Second
 
-// end ends processes: it asks for it, waits for as long as grace, and kills what is left. members looks who is left.
+// end signals processes, waits at most grace, and kills the others. members lists the remaining ones.
 func end(ctx context.Context, grace time.Duration, members func() []status) error {
 	for _, s := range members() {
-		// Who ends between the look and the signal has done what it should.
+		// A process that ends between the listing and the signal has done what it should.
 		_ = syscall.Kill(s.pid, syscall.SIGTERM)
 	}
 	left, err := await(ctx, grace, members)
@@ -238,7 +238,7 @@ func await(ctx context.Context, timeout time.Duration, members func() []status) 
 	}
 }
 
-// pause waits, but not longer than ctx.
+// pause waits for a duration or the end of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

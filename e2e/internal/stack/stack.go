@@ -9,14 +9,14 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-// Stack is the cloud of a machine, whether it runs or not.
+// Stack is the cloud of a machine, running or not.
 type Stack struct {
 	layout layout
 	policy policyFile
 	screen *terminal.Screen
 }
 
-// New returns the cloud whose state is in dir, and which tells on a screen what happens to it.
+// New returns the cloud with the state directory dir, which prints progress to a screen.
 func New(dir string, screen *terminal.Screen) (*Stack, error) {
 	l, err := newLayout(dir)
 	if err != nil {
@@ -28,10 +28,10 @@ func New(dir string, screen *terminal.Screen) (*Stack, error) {
 // Dir is the state directory.
 func (s *Stack) Dir() string { return s.layout.dir }
 
-// Clouds is the path of clouds.yaml: the clouds admin, member and member-appcred.
+// Clouds is the path of clouds.yaml with the clouds admin, member and member-appcred.
 func (s *Stack) Clouds() string { return s.layout.clouds() }
 
-// acquire makes sure that nobody else brings the cloud up or down meanwhile. The kernel lifts it when this program ends.
+// acquire locks the state directory against other processes. The kernel releases the lock when this program ends.
 func (l layout) acquire() (release func(), err error) {
 	file, err := os.OpenFile(l.lock(), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-// Status prints what runs, and reports whether all of it does.
+// Status prints the state of all daemons, and reports whether all are running.
 func (s *Stack) Status() (bool, error) {
 	there, err := s.layout.verify()
 	if err != nil {

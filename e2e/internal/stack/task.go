@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// task is something to do as soon as all that it needs is done.
+// task is a step that starts when the tasks that it needs are done.
 type task struct {
 	name  string
 	needs []string
 	do    func(ctx context.Context) error
 }
 
-// runTasks does tasks, as many at once as their needs allow, and tells of each that is done. The first failure ends all.
+// runTasks runs tasks concurrently, each after those that it needs, and prints each that is done. The first failure cancels all.
 func runTasks(ctx context.Context, tasks []task, report func(name string, took time.Duration)) error {
 	finished := map[string]chan struct{}{}
 	for _, t := range tasks {

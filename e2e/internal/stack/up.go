@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Up brings the cloud up: it starts what is not running, and makes what is not there. Whatever it has started when it fails
-// stays recorded, and goes with Down. The error is an *UnfitError when the machine cannot run the cloud.
+// Up starts the daemons that are not running, and creates what is missing. What it has started when it fails stays recorded, so that Down stops
+// it. The error is an *UnfitError if the machine cannot run the cloud.
 //
-// The directory cache keeps a dump of the fresh databases for the next time; "" does without.
+// The directory cache keeps a dump of the empty databases for the next time; "" disables it.
 func (s *Stack) Up(ctx context.Context, cache string) error {
 	if needs := thisMachine().unmetRequirements(); len(needs) > 0 {
 		return &UnfitError{needs}
@@ -56,14 +56,14 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	return s.screen.Step("clouds.yaml", func(io.Writer) (string, error) { return s.Clouds(), s.layout.writeClouds(ctx) })
 }
 
-// portsInUse are the sentences about ports that somebody else listens on.
+// portsInUse returns a sentence for each port that another process uses.
 func (l layout) portsInUse() []string {
 	// RabbitMQ opens two ports.
 	isOurs := func(name string) bool { return l.isRunning(strings.TrimSuffix(name, "-cluster")) }
 	return portsInUse(Ports(), isOurs, listens)
 }
 
-// cleanUpDead forgets daemons that have died, and ends what they have left.
+// cleanUpDead forgets daemons that have ended, and ends their remaining processes.
 func (l layout) cleanUpDead(ctx context.Context) error {
 	names, err := l.recordedNames()
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Stack) installPackages(ctx context.Context, progress io.Writer) (string
 	return fmt.Sprintf("%d installed", len(missing)), install(ctx, missing, s.policy, log)
 }
 
-// startCloud starts all processes and fills all services. It returns how many processes there are.
+// startCloud starts all daemons and fills all services. It returns the number of daemons.
 func (l layout) startCloud(ctx context.Context, cache string, progress io.Writer) (string, error) {
 	begin := time.Now()
 	running := map[string]bool{}
@@ -110,8 +110,7 @@ func (l layout) startCloud(ctx context.Context, cache string, progress io.Writer
 	return fmt.Sprintf("%d daemons", len(l.daemons())), l.checkRunning(l.daemons())
 }
 
-// cancelOnExit returns a context that ends, with the reason as its cause, when a daemon that was started has died: whoever waits
-// for what it should do would wait in vain.
+// cancelOnExit returns a context that is canceled, with the reason as its cause, when a started daemon ends: waiting for it would be in vain.
 func (l layout) cancelOnExit(ctx context.Context) (guarded context.Context, stop func()) {
 	guarded, end := context.WithCancelCause(ctx)
 	go func() {
@@ -126,7 +125,7 @@ func (l layout) cancelOnExit(ctx context.Context) (guarded context.Context, stop
 	return guarded, func() { end(nil) }
 }
 
-// checkRunning returns an error about those daemons that don't run.
+// checkRunning returns an error that names the daemons that are not running.
 func (l layout) checkRunning(daemons []daemon) error {
 	var all []error
 	for _, d := range daemons {
@@ -137,7 +136,7 @@ func (l layout) checkRunning(daemons []daemon) error {
 	return errors.Join(all...)
 }
 
-// The tasks that are not named after a daemon.
+// The tasks without a daemon.
 const (
 	taskInitialise = "files of MariaDB"
 	taskDatabases  = "databases"
@@ -147,7 +146,7 @@ const (
 	taskGlance     = "content of Glance"
 )
 
-// plan says what needs what.
+// plan returns the tasks with their dependencies.
 func (l layout) plan(cache string, progress io.Writer) []task {
 	start := func(d daemon, needs ...string) task {
 		return task{d.name, needs, func(ctx context.Context) error { return l.startAndWait(ctx, d) }}

@@ -12,10 +12,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// Body is what a request to the cloud carries.
+// Body is the body of a request to the cloud.
 type Body = conformance.Body
 
-// Resources lists all that the world's account has.
+// Resources lists all resources of the Env's account.
 func (env *Env) Resources() []openstack.Resource {
 	env.T.Helper()
 	resources, err := env.Account.Resources(env.T.Context())
@@ -23,7 +23,7 @@ func (env *Env) Resources() []openstack.Resource {
 	return resources
 }
 
-// Inventory names all that the world's account has, each by its kind, its ID and what may be changed about it.
+// Inventory names all resources of the Env's account, each by its kind, ID and changeable fields.
 func (env *Env) Inventory() []string {
 	env.T.Helper()
 	names := []string{}
@@ -34,7 +34,7 @@ func (env *Env) Inventory() []string {
 	return names
 }
 
-// CountByKind counts what the world's account has.
+// CountByKind counts the resources of the Env's account.
 func (env *Env) CountByKind() map[string]int {
 	env.T.Helper()
 	kinds := map[string]int{}
@@ -44,7 +44,7 @@ func (env *Env) CountByKind() map[string]int {
 	return kinds
 }
 
-// Find returns the only resource of a kind in the world's account.
+// Find returns the only resource of a kind in the Env's account.
 func (env *Env) Find(kind string) openstack.Resource {
 	env.T.Helper()
 	found := slices.DeleteFunc(env.Resources(), func(r openstack.Resource) bool { return r.Kind != kind })
@@ -52,8 +52,7 @@ func (env *Env) Find(kind string) openstack.Resource {
 	return found[0]
 }
 
-// Make makes something as the account's member, behind the controller's back, and returns its ID. The body's only key is
-// its kind.
+// Make creates a resource as the account's member, bypassing the controller, and returns its ID. The body's only key is its kind.
 func (env *Env) Make(service conformance.Service, path string, body Body) string {
 	env.T.Helper()
 	response := env.Do(http.MethodPost, service, path, body)
@@ -70,7 +69,7 @@ func (env *Env) Make(service conformance.Service, path string, body Body) string
 	return ""
 }
 
-// Do makes a request as the account's member, behind the controller's back. An answer that says no ends the test.
+// Do makes a request as the account's member, bypassing the controller. An error ends the test.
 func (env *Env) Do(method string, service conformance.Service, path string, body any) conformance.Object {
 	env.T.Helper()
 	response, err := env.Account.DoAsMember(env.T.Context(), method, service, path, body)
@@ -78,7 +77,7 @@ func (env *Env) Do(method string, service conformance.Service, path string, body
 	return response
 }
 
-// DoAsOperator is Do for an operator of the cloud.
+// DoAsOperator is Do as an operator of the cloud.
 func (env *Env) DoAsOperator(method string, service conformance.Service, path string, body any) conformance.Object {
 	env.T.Helper()
 	response, err := env.Account.DoAsOperator(env.T.Context(), method, service, path, body)
@@ -86,7 +85,7 @@ func (env *Env) DoAsOperator(method string, service conformance.Service, path st
 	return response
 }
 
-// ExternalNetwork returns the ID of the network behind the shoots' routers.
+// ExternalNetwork returns the ID of the external network of the shoots' routers.
 func (env *Env) ExternalNetwork() string {
 	env.T.Helper()
 	response := env.Do(http.MethodGet, conformance.Network, "/v2.0/networks?name="+strings.ReplaceAll(env.Cloud.ExternalNetwork(), " ", "%20"), nil)

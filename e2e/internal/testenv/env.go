@@ -20,8 +20,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// Env is what one test works with: a cloud with an account of its own, gardenlet, and a controller process that it may
-// start and end as often as it likes. At the end the account must be as empty as at the beginning.
+// Env is the environment of one test: a cloud with an account of its own, gardenlet, and a controller process that the test may start and end as
+// often as it likes. At the end the account must be empty, as at the start.
 type Env struct {
 	T         *testing.T
 	Seed      *Seed
@@ -29,7 +29,7 @@ type Env struct {
 	Account   *openstack.Account
 	Gardenlet *gardenlet.Gardenlet
 	*Process
-	// Binary and Options are those of the next controller.
+	// Binary and Options are those of the next controller process.
 	Binary  string
 	Options controller.Options
 
@@ -37,10 +37,10 @@ type Env struct {
 	output string
 }
 
-// Process is the controller that runs in a world, if any. All parts of a test share it.
+// Process is the running controller of an Env, if any. All parts of a test share it.
 type Process struct{ Controller *controller.Controller }
 
-// NewEnv returns a world on the source seed in which no controller runs yet.
+// NewEnv returns an Env on the source seed, without a running controller.
 func (f *Fixture) NewEnv(t *testing.T) *Env {
 	t.Helper()
 	cloud, err := f.newCloud()
@@ -49,7 +49,7 @@ func (f *Fixture) NewEnv(t *testing.T) *Env {
 	return f.newEnv(t, f.Source, cloud, newAccount(t, cloud))
 }
 
-// MoveTo returns a world on the destination seed with the cloud and the account of another one.
+// MoveTo returns an Env on the destination seed with the cloud and the account of another one.
 func (f *Fixture) MoveTo(t *testing.T, source *Env) *Env {
 	t.Helper()
 	return f.newEnv(t, f.Destination, source.Cloud, source.Account)
@@ -65,7 +65,7 @@ func (f *Fixture) newEnv(t *testing.T, s *Seed, cloud *openstack.Cloud, account 
 	return env
 }
 
-// newAccount makes an account that is removed, and must be empty, when the test ends.
+// newAccount creates an account that is deleted, and must be empty, at the end of the test.
 func newAccount(t *testing.T, cloud *openstack.Cloud) *openstack.Account {
 	t.Helper()
 	var suffix [4]byte
@@ -80,20 +80,20 @@ func newAccount(t *testing.T, cloud *openstack.Cloud) *openstack.Account {
 	return account
 }
 
-// NewAccount makes another account in the world's cloud. It must be empty when the test ends.
+// NewAccount creates another account in the Env's cloud. It must be empty at the end of the test.
 func (env *Env) NewAccount() *openstack.Account {
 	env.T.Helper()
 	return newAccount(env.T, env.Cloud)
 }
 
-// WithT returns the world as part of a test sees it.
+// WithT returns the Env for a part of the test.
 func (env *Env) WithT(t *testing.T) *Env {
 	part := *env
 	part.T = t
 	return &part
 }
 
-// end stops the controller if it still runs, and shows its log if the test failed.
+// end stops the controller if it still runs, and prints its log if the test failed.
 func (env *Env) end() {
 	if env.Controller != nil {
 		env.StopController()
@@ -116,8 +116,8 @@ func (env *Env) StartController() {
 	require.NoError(env.T, err)
 }
 
-// StopController asks the controller to end, which it must do in good order. All it had to write is written afterwards, and
-// what it had sent to the cloud has taken effect.
+// StopController terminates the controller, which must succeed. Afterwards its last writes are done, and its requests to the cloud have taken
+// effect.
 func (env *Env) StopController() {
 	env.T.Helper()
 	ctx, cancel := timeoutContext()
@@ -126,7 +126,7 @@ func (env *Env) StopController() {
 	env.Controller = nil
 }
 
-// KillController ends the controller as a power failure would. What it had sent to the cloud takes effect.
+// KillController kills the controller. Its requests to the cloud take effect.
 func (env *Env) KillController() {
 	env.T.Helper()
 	env.Controller.Kill()
@@ -134,8 +134,8 @@ func (env *Env) KillController() {
 	require.NoError(env.T, env.Cloud.WaitIdle(env.T.Context()))
 }
 
-// KillAt sets something off and kills the controller at the first call that matches, in the given phase. No call is held
-// any longer afterwards, even when setting it off ends the test.
+// KillAt calls a function and kills the controller at the first request that matches, in the given phase. No request is delayed afterwards,
+// even if the function ends the test.
 func (env *Env) KillAt(match wire.Match, phase wire.Phase, trigger func()) {
 	env.T.Helper()
 	reached, killed := make(chan struct{}), make(chan struct{})
@@ -165,7 +165,7 @@ func (env *Env) KillAt(match wire.Match, phase wire.Phase, trigger func()) {
 	require.NoError(env.T, env.Cloud.WaitIdle(env.T.Context()))
 }
 
-// Log returns what the controllers of this world have logged.
+// Log returns the logs of all controllers of this Env.
 func (env *Env) Log() string {
 	content, err := os.ReadFile(env.output)
 	if err != nil {

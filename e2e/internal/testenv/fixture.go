@@ -1,6 +1,6 @@
-// Package testenv is what a test of a controller stands on: real API servers that look like seeds, the binary as it is shipped,
-// and for each test a world in which it may start and end that binary, order what gardenlet orders, and look at both the
-// seed and the cloud. It must not know what a controller does with an order.
+// Package testenv is the environment of a controller's tests: real API servers with the CustomResourceDefinitions of seeds, the binary as it is
+// released, and for each test an Env in which it can start and end that binary, request operations as gardenlet does, and examine the seed and
+// the cloud. It must not depend on a controller.
 package testenv
 
 import (
@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+	// timeout bounds each wait. It is long, because it only takes time if a test fails.
 	timeout  = 5 * time.Minute
 	interval = 50 * time.Millisecond
 )
 
-// Fixture is what the tests of one controller share: two empty seeds, of which the second is for shoots that move, and the
-// binary as it is shipped. Each test runs its own process of it, so tests of a rig don't run in parallel.
+// Fixture is shared by the tests of one controller: two empty seeds, of which the second is for migrations, and the binary as it is released.
+// Each test runs its own process of it, so the tests do not run in parallel.
 type Fixture struct {
-	// Controller is what runs, Binary the path of it.
+	// Controller is the controller, Binary its path.
 	Controller          controller.Binary
 	Binary              string
 	Source, Destination *Seed
@@ -38,13 +38,13 @@ type Fixture struct {
 	newCloud func() (*openstack.Cloud, error)
 }
 
-// Seed is a seed in which the controller is known.
+// Seed is a seed with the controller's CustomResourceDefinitions and rights.
 type Seed struct {
 	*seed.Seed
 	kubeconfig string // the controller's
 }
 
-// New builds the binary and starts the seeds. Every test asks newCloud for a cloud, and closes it.
+// New builds the binary and starts the seeds. Each test gets a cloud from newCloud, and closes it.
 func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Fixture {
 	t.Helper()
 	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
@@ -72,8 +72,8 @@ func startSeed(t *testing.T, programs string, what controller.Binary) *Seed {
 	return &Seed{Seed: s, kubeconfig: kubeconfig}
 }
 
-// assertNothingForbidden makes sure that the controller has all the rights that it uses. A missing one need not break
-// anything that a test looks at: an Event that cannot be written is only missed by people.
+// assertNothingForbidden asserts that the controller has all rights that it uses. A missing right need not fail a test: e.g. nothing depends on
+// an Event.
 func assertNothingForbidden(t *testing.T, s *seed.Seed) {
 	t.Helper()
 	writes, err := s.Writes("")
@@ -83,7 +83,7 @@ func assertNothingForbidden(t *testing.T, s *seed.Seed) {
 	}
 }
 
-// timeoutContext is for what must be done although the test is over.
+// timeoutContext is for cleaning up after the end of the test.
 func timeoutContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), timeout)
 }

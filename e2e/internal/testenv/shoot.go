@@ -14,8 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// Shoot returns a shoot with everything that gardenlet prepares. Whatever the test leaves of it is out of the next
-// controller's way afterwards.
+// Shoot returns a shoot with all that gardenlet prepares. What the test leaves of it is removed from the seed at the end.
 func (env *Env) Shoot(name string) *gardenlet.Shoot {
 	env.T.Helper()
 	shoot := openstack.NewShoot(name, env.Cloud, env.Account)
@@ -23,7 +22,7 @@ func (env *Env) Shoot(name string) *gardenlet.Shoot {
 	return shoot
 }
 
-// Config returns the configuration of a shoot that brings nothing of its own, changed.
+// Config returns the configuration of a shoot without existing resources, with changes.
 func (env *Env) Config(change func(*openstackv1alpha1.InfrastructureConfig)) *openstackv1alpha1.InfrastructureConfig {
 	config := openstack.InfrastructureConfig(env.Cloud)
 	change(config)
@@ -41,13 +40,13 @@ func (env *Env) Prepare(shoot *gardenlet.Shoot) {
 	})
 }
 
-// Update brings what has changed of the shoot to the seed.
+// Update writes the changed objects of the shoot to the seed.
 func (env *Env) Update(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	require.NoError(env.T, env.Gardenlet.Prepare(env.T.Context(), shoot))
 }
 
-// Discard removes a shoot's Infrastructure from the seed without the controller's help.
+// Discard removes a shoot's Infrastructure from the seed without the controller.
 func (env *Env) Discard(shoot *gardenlet.Shoot) error {
 	ctx, cancel := timeoutContext()
 	defer cancel()
@@ -63,13 +62,13 @@ func (env *Env) Discard(shoot *gardenlet.Shoot) error {
 	return client.IgnoreNotFound(env.Seed.Client.Delete(ctx, object))
 }
 
-// RequestReconcile asks for the shoot's Infrastructure as it is now described.
+// RequestReconcile requests a reconciliation of the shoot's Infrastructure with its present description.
 func (env *Env) RequestReconcile(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	require.NoError(env.T, env.Gardenlet.Infrastructure(shoot).Deploy(env.T.Context()))
 }
 
-// Reconcile orders the shoot's Infrastructure and waits for it, as gardenlet does.
+// Reconcile reconciles the shoot's Infrastructure and waits for it, as gardenlet does.
 func (env *Env) Reconcile(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	component := env.Gardenlet.Infrastructure(shoot)
@@ -85,14 +84,14 @@ func (env *Env) NewReconciledShoot(name string) *gardenlet.Shoot {
 	return shoot
 }
 
-// ReconcileAgain orders once more what was fulfilled before, as Gardener's next reconciliation would.
+// ReconcileAgain reconciles once more without changes, as Gardener's next reconciliation would.
 func (env *Env) ReconcileAgain(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	env.WaitNextSecond(shoot)
 	env.Reconcile(shoot)
 }
 
-// RequestDeletion asks for the deletion of the shoot's Infrastructure.
+// RequestDeletion deletes the shoot's Infrastructure without waiting.
 func (env *Env) RequestDeletion(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	require.NoError(env.T, env.Gardenlet.Infrastructure(shoot).Destroy(env.T.Context()))
@@ -138,7 +137,7 @@ func (env *Env) WaitForError(shoot *gardenlet.Shoot) *extensionsv1alpha1.Infrast
 	})
 }
 
-// WaitHealthy waits until gardenlet would call the shoot's Infrastructure ready, without asking for anything.
+// WaitHealthy waits until gardenlet considers the shoot's Infrastructure ready, without a request.
 func (env *Env) WaitHealthy(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	env.WaitFor(shoot, "the Infrastructure is ready", func(object *extensionsv1alpha1.Infrastructure) bool {
@@ -146,15 +145,15 @@ func (env *Env) WaitHealthy(shoot *gardenlet.Shoot) {
 	})
 }
 
-// WaitNextSecond waits until the clock shows a later second than that of the last operation: Gardener compares the time of an
-// order with that of an operation by whole seconds.
+// WaitNextSecond waits until the clock shows a later second than that of the last operation: Gardener compares the times of a request and of an
+// operation by whole seconds.
 func (env *Env) WaitNextSecond(shoot *gardenlet.Shoot) {
 	env.T.Helper()
 	last := env.Get(shoot).Status.LastOperation.LastUpdateTime
 	env.Eventually("the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last.Time) })
 }
 
-// Writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
+// Writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.
 func (env *Env) Writes(shoot *gardenlet.Shoot) []audit.Write {
 	env.T.Helper()
 	writes, err := env.Seed.Writes(shoot.Namespace())

@@ -18,38 +18,34 @@ import (
 )
 
 const (
-	// refresh is how often a container's files are brought up to date. A real kubelet takes about a minute.
+	// refresh is how often a container's files are updated. A real kubelet takes about a minute.
 	refresh = time.Second
-	// interval is how often a file is looked for that is not there yet.
+	// interval is how often missing Secrets and ConfigMaps are read.
 	interval = 100 * time.Millisecond
-	// gracePeriod is how long a container has to end when it is asked to.
+	// gracePeriod is the time between SIGTERM and SIGKILL.
 	gracePeriod = 30 * time.Second
 )
 
-// Run says which container of a Deployment becomes a process, and how.
+// Run names a container of a Deployment, and says how to run it as a process.
 type Run struct {
 	// Namespace, Deployment and Container name it.
 	Namespace, Deployment, Container string
-	// Pod is that of the Deployment's pods that the container belongs to. Where there is none, the container is as the Deployment
-	// describes it now.
+	// Pod is the pod of the Deployment that the container belongs to. Without one, the container is taken from the Deployment's template.
 	Pod string
-	// Hostname is what the process is told when it asks for the name of its host; that of this machine unless given. See
-	// CanNameHosts.
+	// Hostname is the host name that the process sees; default this machine's. See CanNameHosts.
 	Hostname string
-	// Program is the path of what its image holds. If the container has a command, it must be one of the same name.
+	// Program is the path of the program in the image. If the container has a command, the names must be equal.
 	Program string
-	// Flags are given another value, or come last: for what pods have for themselves but processes share, as an address to
-	// listen at. The names are without dashes.
+	// Flags replace or add flags, named without dashes, for what pods have for themselves and processes share, such as a listen address.
 	Flags map[string]string
-	// Env are variables that are given another value, or come last.
+	// Env replace or add environment variables.
 	Env map[string]string
-	// Dir is a new folder for the container's files, and for what it prints, in the file "output".
+	// Dir is a new folder for the container's files, and for its output, in the file "output".
 	Dir string
 }
 
-// Container is a container that runs as a process: with the arguments, the environment and the files that it has in its
-// Deployment, and with nothing else. Where its file system would begin with a mount path, the real one begins with a folder; all
-// arguments and files that name a mount path name that folder instead. Files follow their Secrets as in a pod.
+// Container is a container that runs as a process, with exactly the arguments, environment and files of its Deployment. Mount paths are folders
+// below Dir; arguments and files that contain a mount path are rewritten. Files follow their Secrets as in a pod.
 type Container struct {
 	*process.Process
 
@@ -59,7 +55,7 @@ type Container struct {
 	ended  chan struct{}
 }
 
-// RunContainer starts a container. Like a kubelet it waits for Secrets and ConfigMaps, and keys in them, that are not there yet.
+// RunContainer starts a container. Like a kubelet it waits for missing Secrets, ConfigMaps and keys.
 func RunContainer(ctx context.Context, c client.Client, run Run) (*Container, error) {
 	if err := os.Mkdir(run.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the folder of container %s: %w", run.Container, err)
@@ -71,13 +67,13 @@ func RunContainer(ctx context.Context, c client.Client, run Run) (*Container, er
 	return container, nil
 }
 
-// Restart ends the process and starts the container as it is described now.
+// Restart ends the process and starts the container with its present template.
 func (c *Container) Restart(ctx context.Context) error {
 	c.Stop()
 	return c.start(ctx)
 }
 
-// Stop ends the process, and with it the care for its files.
+// Stop ends the process and the updates of its files.
 func (c *Container) Stop() {
 	if c.cancel == nil {
 		return
@@ -128,7 +124,7 @@ func (c *Container) start(ctx context.Context) error {
 	return nil
 }
 
-// read finds the container in its pod, or in its Deployment.
+// read returns the container of the pod, or of the Deployment's template.
 func (c *Container) read(ctx context.Context) (*corev1.PodSpec, *corev1.Container, error) {
 	spec, err := c.readSpec(ctx)
 	if err != nil {

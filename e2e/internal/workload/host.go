@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// CanNameHosts tells why processes cannot be given names of hosts, as pods have them: that takes a namespace of the kernel, and the
-// right to make one.
+// CanNameHosts returns why processes cannot have host names of their own, as pods have: that needs a UTS namespace, and the right to create one.
 func CanNameHosts(ctx context.Context) error {
 	const name = "some-pod"
 	program, args := withHostname(name, "hostname", nil)
@@ -23,7 +22,7 @@ func CanNameHosts(ctx context.Context) error {
 	return nil
 }
 
-// withHostname has a program started under another name of its host. It is the same process all the time.
+// withHostname makes a program start with another host name, in the same process.
 func withHostname(name, program string, args []string) (string, []string) {
 	unshare := []string{"--uts"}
 	if os.Geteuid() != 0 {

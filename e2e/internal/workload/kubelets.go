@@ -1,5 +1,5 @@
-// Package workload plays the nodes of a cluster: pods become ready as if they ran, unless a test wants them not to, and a single
-// container may be run for real, as the process that it would be in a pod. It must not know what runs.
+// Package workload simulates the nodes of a cluster: pods become ready as if they ran, unless a test prevents it, and a single container may run
+// as a real process. It must not depend on the workload.
 package workload
 
 import (
@@ -31,8 +31,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Kubelets answer for all pods of a cluster. A pod is bound to no node; it lives from its creation to its deletion. Whatever
-// counts pods, such as a Deployment's status, is left to Kubernetes' own controllers.
+// Kubelets simulate the kubelet for all pods of a cluster. Without OnNodes a pod is not bound to a node. Kubernetes' own controllers do the rest,
+// such as a Deployment's status.
 type Kubelets struct {
 	client   client.Client
 	stop     context.CancelFunc
@@ -46,14 +46,14 @@ type Kubelets struct {
 	heldNodes map[string]bool
 }
 
-// Option says what the cluster is like.
+// Option configures Kubelets.
 type Option func(*Kubelets)
 
-// OnNodes has pods run on the nodes of the cluster, and wait where there is none for them: those of a DaemonSet run on the node that
-// they name, all others on any that is ready. Nothing begins nor ends on a node that says of itself that it is not ready.
+// OnNodes makes pods run on the nodes of the cluster: those of a DaemonSet on the node that they name, others on any ready node; they wait if
+// there is none. No pod starts or ends on a node that is not ready.
 func OnNodes() Option { return func(k *Kubelets) { k.onNodes = true } }
 
-// Start answers for the pods of the cluster that an administrator's config leads to.
+// Start starts Kubelets for the cluster of an administrator's config.
 func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubelets, error) {
 	mgr, err := manager.New(cluster, manager.Options{
 		Scheme:     clientgoscheme.Scheme,
@@ -93,8 +93,8 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 	return k, nil
 }
 
-// untilAccepted waits until the API server knows the user. One that has just begun to serve refuses everybody until it has read its CA, and the
-// manager would end at the first refusal.
+// untilAccepted waits until the API server accepts the user. After its start it refuses all users until it has read its CA, and the manager
+// would end at the first refusal.
 func untilAccepted(ctx context.Context, reader client.Reader) error {
 	for {
 		err := reader.List(ctx, &corev1.PodList{}, client.Limit(1))
@@ -112,7 +112,7 @@ func untilAccepted(ctx context.Context, reader client.Reader) error {
 	}
 }
 
-// run runs the manager. When it ends before Stop, it says so at once: nobody would wait for pods that never become ready.
+// run runs the manager. If it ends before Stop, it prints the error at once, since pods would not become ready any more.
 func (k *Kubelets) run(ctx context.Context, mgr manager.Manager) {
 	err := mgr.Start(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -130,10 +130,10 @@ func (k *Kubelets) Stop() error {
 	return nil
 }
 
-// Hold keeps the pods of a Deployment or DaemonSet from becoming ready. Those that are ready already are no longer.
+// Hold keeps the pods of a Deployment or DaemonSet from being ready, including those that are ready.
 func (k *Kubelets) Hold(namespace, name string) { k.set(namespace, name, true) }
 
-// Release ends what Hold has begun.
+// Release reverts Hold.
 func (k *Kubelets) Release(namespace, name string) { k.set(namespace, name, false) }
 
 func (k *Kubelets) set(namespace, name string, held bool) {
@@ -143,7 +143,7 @@ func (k *Kubelets) set(namespace, name string, held bool) {
 	k.enqueuePods(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 }
 
-// enqueuePods has the pods in the namespace of an object looked at.
+// enqueuePods enqueues the pods in the namespace of an object.
 func (k *Kubelets) enqueuePods(object client.Object) {
 	select {
 	case k.events <- event.GenericEvent{Object: object}:
@@ -151,7 +151,7 @@ func (k *Kubelets) enqueuePods(object client.Object) {
 	}
 }
 
-// pods lists the pods in the namespace of an object, and all for one that is in none.
+// pods lists the pods in the namespace of an object, or all for a cluster-scoped one.
 func (k *Kubelets) pods(ctx context.Context, object client.Object) []reconcile.Request {
 	list := &corev1.PodList{}
 	if err := k.client.List(ctx, list, client.InNamespace(object.GetNamespace())); err != nil {
@@ -164,7 +164,7 @@ func (k *Kubelets) pods(ctx context.Context, object client.Object) []reconcile.R
 	return requests
 }
 
-// Reconcile tells what has become of a pod.
+// Reconcile updates the status of a pod.
 func (k *Kubelets) Reconcile(ctx context.Context, pod *corev1.Pod) (reconcile.Result, error) {
 	if k.onNodes {
 		if onNode, err := k.syncToNode(ctx, pod); !onNode || err != nil {
@@ -192,7 +192,7 @@ func (k *Kubelets) isHeld(pod *corev1.Pod) bool {
 		k.heldNodes[pod.Spec.NodeName] && pod.Status.Phase != corev1.PodRunning
 }
 
-// workloadOf names what a pod was made for. A ReplicaSet carries the name of its Deployment and the hash of the template.
+// workloadOf returns the name of a pod's Deployment or DaemonSet. A ReplicaSet's name is that of its Deployment and the hash of the template.
 func workloadOf(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {

@@ -23,7 +23,7 @@ type mounts struct {
 	volumes map[string][]origin // by mount path
 }
 
-// mount says what lies at the mount paths of a container. Kinds of volumes that a container in a seed has no need of are errors.
+// mount returns the files at the mount paths of a container. Types of volumes that containers in a seed do not use are errors.
 func mount(spec *corev1.PodSpec, container *corev1.Container, root string) (*mounts, error) {
 	volumes := map[string]corev1.Volume{}
 	for _, volume := range spec.Volumes {
@@ -44,7 +44,7 @@ func mount(spec *corev1.PodSpec, container *corev1.Container, root string) (*mou
 	return m, nil
 }
 
-// await writes all files as soon as there is everything to be written.
+// await writes all files once all their sources exist.
 func (m *mounts) await(ctx context.Context, c client.Client, namespace string) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -61,7 +61,7 @@ func (m *mounts) await(ctx context.Context, c client.Client, namespace string) e
 	}
 }
 
-// keepFresh brings all files up to date again and again, until ctx ends. Like a kubelet it keeps what is there when that fails.
+// keepFresh updates all files periodically, until ctx ends. Like a kubelet it keeps the present files if that fails.
 func (m *mounts) keepFresh(ctx context.Context, c client.Client, namespace string) {
 	tick := time.NewTicker(refresh)
 	defer tick.Stop()
@@ -75,7 +75,7 @@ func (m *mounts) keepFresh(ctx context.Context, c client.Client, namespace strin
 	}
 }
 
-// write brings all files up to date.
+// write updates all files.
 func (m *mounts) write(ctx context.Context, c client.Client, namespace string) error {
 	for path, origins := range m.volumes {
 		folder := filepath.Join(m.root, path)
@@ -97,7 +97,7 @@ func (m *mounts) write(ctx context.Context, c client.Client, namespace string) e
 	return nil
 }
 
-// writeFile replaces a file at once if it is another one.
+// writeFile replaces a file atomically if the content differs.
 func (m *mounts) writeFile(path string, data []byte) error {
 	if utf8.Valid(data) {
 		data = []byte(m.relocate(string(data)))
@@ -114,7 +114,7 @@ func (m *mounts) writeFile(path string, data []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// relocate lets a text speak of the folders in which the files really are.
+// relocate replaces mount paths in a text by the real folders.
 func (m *mounts) relocate(text string) string {
 	paths := slices.Collect(maps.Keys(m.volumes))
 	slices.SortFunc(paths, func(a, b string) int { return len(b) - len(a) })
@@ -132,7 +132,7 @@ func (m *mounts) relocate(text string) string {
 	return relocated.String()
 }
 
-// beginsWithPath tells whether a path stands at a position of a text, not as a part of another path.
+// beginsWithPath reports whether a path is at a position of a text, and not a part of another path.
 func beginsWithPath(text string, position int, path string) bool {
 	if !strings.HasPrefix(text[position:], path) {
 		return false

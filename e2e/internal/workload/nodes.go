@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Join lets a node join that is ready, with ranges for pods.
+// Join adds a ready node with ranges for pods.
 func (k *Kubelets) Join(ctx context.Context, name string, podRanges ...string) error {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux"}},
@@ -29,8 +29,7 @@ func (k *Kubelets) Join(ctx context.Context, name string, podRanges ...string) e
 	return k.SetNodeCondition(ctx, name, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady")
 }
 
-// SetNodeCondition has something said about a node, as kubelets and the route controller say it. What is said of its readiness goes into its
-// taints, too.
+// SetNodeCondition sets a condition of a node, as kubelets and the route controller do. The taints follow the condition Ready.
 func (k *Kubelets) SetNodeCondition(
 	ctx context.Context, name string, about corev1.NodeConditionType, status corev1.ConditionStatus, reason string,
 ) error {
@@ -52,7 +51,7 @@ func (k *Kubelets) SetNodeCondition(
 	})
 }
 
-// RemoveNodeCondition takes back what is said about a node.
+// RemoveNodeCondition removes a condition of a node.
 func (k *Kubelets) RemoveNodeCondition(ctx context.Context, name string, about corev1.NodeConditionType) error {
 	return k.change(ctx, name, func(node *corev1.Node) {
 		isType := func(c corev1.NodeCondition) bool { return c.Type == about }
@@ -78,11 +77,10 @@ func (k *Kubelets) Leave(ctx context.Context, name string) error {
 	return errors.Join(failures...)
 }
 
-// HoldNode keeps pods that are made for a node from now on from becoming ready. Those that run there go on, and those that need not
-// run there go elsewhere.
+// HoldNode keeps new pods of a node from becoming ready. Running pods continue, and pods that can run elsewhere do.
 func (k *Kubelets) HoldNode(name string) { k.setNode(name, true) }
 
-// ReleaseNode ends what HoldNode has begun.
+// ReleaseNode reverts HoldNode.
 func (k *Kubelets) ReleaseNode(name string) { k.setNode(name, false) }
 
 func (k *Kubelets) setNode(name string, held bool) {
@@ -105,7 +103,7 @@ func (k *Kubelets) change(ctx context.Context, name string, change func(*corev1.
 	})
 }
 
-// retry does something to a node that others write to as well. The cache may not know yet of what was written before.
+// retry changes a node that others write, too. The cache may be behind earlier writes.
 func (k *Kubelets) retry(ctx context.Context, name string, do func(*corev1.Node) error) error {
 	unsure := func(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 	return retry.OnError(retry.DefaultBackoff, unsure, func() error {
@@ -117,7 +115,7 @@ func (k *Kubelets) retry(ctx context.Context, name string, do func(*corev1.Node)
 	})
 }
 
-// syncToNode binds a pod to a node, and deletes it when it is deleted there. It reports whether the pod lives on a node where things go on.
+// syncToNode binds a pod to a node, and deletes it when it is deleted there. It reports whether the pod is on a responsive node.
 func (k *Kubelets) syncToNode(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if pod.Spec.NodeName == "" {
 		return false, k.bind(ctx, pod)
@@ -139,7 +137,7 @@ func (k *Kubelets) removePod(ctx context.Context, pod *corev1.Pod) error {
 	return client.IgnoreNotFound(k.client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &pod.UID}))
 }
 
-// bind chooses a node for a pod. Where there is none now, the next change of nodes brings it back here.
+// bind selects a node for a pod. If there is none, the next change of a node enqueues the pod.
 func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod) error {
 	nodes := &corev1.NodeList{}
 	if err := k.client.List(ctx, nodes); err != nil {
@@ -164,7 +162,7 @@ func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod) error {
 	return nil // it is bound, and the cache will know
 }
 
-// nodeNamedBy returns the node that the pod of a DaemonSet is made for, empty for other pods.
+// nodeNamedBy returns the node that the pod of a DaemonSet is for, empty for other pods.
 func nodeNamedBy(pod *corev1.Pod) string {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
 		return ""
@@ -183,7 +181,7 @@ func nodeNamedBy(pod *corev1.Pod) string {
 	return ""
 }
 
-// isResponsive reports whether anything happens on a node. One that has said nothing yet is believed to be alive.
+// isResponsive reports whether pods start and end on a node. A node without the condition Ready counts as responsive.
 func isResponsive(node *corev1.Node) bool {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// report writes down that the containers run, and whether they are ready.
+// report writes that the containers run, and whether they are ready.
 func report(status *corev1.PodStatus, containers []corev1.Container, ready bool) {
 	now := metav1.Now()
 	status.Phase = corev1.PodRunning

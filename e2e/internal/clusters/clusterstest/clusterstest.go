@@ -1,4 +1,4 @@
-// Package clusterstest lets a test stand on a ground, and look around there. It must not know what is tested.
+// Package clusterstest starts clusters for a test, and has assertions about them. It must not depend on what is tested.
 package clusterstest
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 )
 
-// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+// timeout bounds each wait. It is long, because it only takes time if a test fails.
 const timeout = 5 * time.Minute
 
-// New returns a ground that ends with the test. What ran on it says its last words if the test failed.
+// New returns clusters that are stopped at the end of the test. If the test fails, the last lines of all processes are logged.
 func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 	t.Helper()
 	options.Dir, options.Progress = t.TempDir(), os.Stderr
@@ -33,8 +33,7 @@ func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 	return c
 }
 
-// AssertNoErrors fails the test at its end if our controllers on the ground have logged errors by then but those that contain one of the
-// expected texts.
+// AssertNoErrors fails the test at its end if a controller has logged an error that contains none of the expected texts.
 func AssertNoErrors(t *testing.T, c *clusters.Clusters, expected ...string) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -54,7 +53,7 @@ func Eventually(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// Get reads an object, and tells whether it is there.
+// Get reads an object, and reports whether it exists.
 func Get(t *testing.T, c client.Reader, object client.Object) bool {
 	t.Helper()
 	err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
@@ -64,7 +63,7 @@ func Get(t *testing.T, c client.Reader, object client.Object) bool {
 	return err == nil
 }
 
-// Pods counts the pods of a namespace that are ready.
+// Pods counts the ready pods of a namespace.
 func Pods(t *testing.T, c client.Reader, namespace string, labels map[string]string) (ready int) {
 	t.Helper()
 	list := &corev1.PodList{}

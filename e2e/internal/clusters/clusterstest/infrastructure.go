@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
-// MakeInfrastructure lets the infrastructure-controller make what the shoot's machines are in, and gardenlet pass on what it says.
+// MakeInfrastructure lets infrastructure-controller create the shoot's Infrastructure, and copies its status as gardenlet does.
 func MakeInfrastructure(t *testing.T, c *clusters.Clusters) openstackv1alpha1.InfrastructureStatus {
 	t.Helper()
 	what := controller.Infrastructure()

@@ -15,8 +15,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
-// AwaitNothingForbidden waits until an audit log tells nothing that was refused to a user for good. Watches are logged when they end, so whoever
-// asked for them must have been stopped before.
+// AwaitNothingForbidden waits until an audit log has no request of a user that is permanently forbidden. Watches are logged when they end, so
+// the controller must have been stopped.
 func AwaitNothingForbidden(t *testing.T, log audit.Log, user string) {
 	t.Helper()
 	var forbidden []string
@@ -29,14 +29,14 @@ func AwaitNothingForbidden(t *testing.T, log audit.Log, user string) {
 	})
 }
 
-// Requests are what a controller has asked for in several seeds, which may be played side by side.
+// Requests are the requests of a controller in several seeds, in which it may run at the same time.
 type Requests struct {
 	lock sync.Mutex
 	all  []audit.Request
 }
 
-// Add notes what the controller has asked for in seeds, and makes sure that it had the right to. Watches are known when they have ended,
-// and so has the controller.
+// Add adds the controller's requests in seeds, and asserts that none was forbidden. The controller must have ended, since watches are logged
+// when they end.
 func (r *Requests) Add(t *testing.T, what controller.Binary, seeds ...*seed.Seed) {
 	t.Helper()
 	for _, s := range seeds {
@@ -51,9 +51,9 @@ func (r *Requests) Add(t *testing.T, what controller.Binary, seeds ...*seed.Seed
 	}
 }
 
-// AssertAllNeeded makes sure that the controller has no right in all namespaces that it has not used. Left aside are resources that the
-// caller names, and rights for rare cases: a cache lists where an API server cannot begin a watch with what there is; an Event that
-// happens again within minutes is counted up; registrations of webhooks change and go, of which package webhooks sees more.
+// AssertAllNeeded asserts that the controller has used all its rights in all namespaces. Exempt are the resources that the caller names, and
+// rights for rare cases: a cache lists if an API server cannot start a watch from its version; a repeated Event is patched; registrations of
+// webhooks are updated and deleted, which package webhooks tests.
 func (r *Requests) AssertAllNeeded(t *testing.T, what controller.Binary, aside ...string) {
 	t.Helper()
 	for _, rule := range what.Role.Cluster {

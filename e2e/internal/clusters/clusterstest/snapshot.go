@@ -18,11 +18,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// Snapshot is all that there is in a seed and in the shoot, by "cluster: kind namespace/name".
+// Snapshot has all objects of a seed and of the shoot, by "cluster: kind namespace/name".
 type Snapshot map[string]metav1.PartialObjectMetadata
 
-// TakeSnapshot lists everything in both clusters that does not come and go by itself: every kind that their API servers know. What has
-// the name or the namespace of a controller, or comes of its chart, is left out.
+// TakeSnapshot lists the objects of all kinds in both clusters, without transient kinds, and without objects that belong to a controller by
+// name, namespace or chart.
 func TakeSnapshot(t *testing.T, seed *clusters.Seed, cluster *shoot.Cluster, controller string) Snapshot {
 	t.Helper()
 	all := Snapshot{}
@@ -55,12 +55,12 @@ func (s Snapshot) add(t *testing.T, cluster string, config *rest.Config, c clien
 	}
 }
 
-// isTransient tells of kinds that say what happens and not what there is, or that follow from others.
+// isTransient reports whether objects of a kind are records of events, or derived from others.
 func isTransient(kind string) bool {
 	return slices.Contains([]string{"Event", "Lease", "Pod", "ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice", "ComponentStatus"}, kind)
 }
 
-// AddedSince returns what is not in an earlier landscape, sorted.
+// AddedSince returns the objects that an earlier snapshot has not, sorted.
 func (s Snapshot) AddedSince(before Snapshot) []string {
 	var names []string
 	for name := range s {
@@ -72,7 +72,7 @@ func (s Snapshot) AddedSince(before Snapshot) []string {
 	return names
 }
 
-// ChangedSince returns what is also in an earlier landscape, but not as it was, or has been made anew, sorted.
+// ChangedSince returns the objects that an earlier snapshot has with other content or another UID, sorted.
 func (s Snapshot) ChangedSince(before Snapshot) []string {
 	var names []string
 	for name, object := range s {
@@ -84,7 +84,7 @@ func (s Snapshot) ChangedSince(before Snapshot) []string {
 	return names
 }
 
-// RemovedSince returns what is also in an earlier landscape under another UID, or is there no longer, sorted.
+// RemovedSince returns the objects of an earlier snapshot that do not exist any more, or have another UID, sorted.
 func (s Snapshot) RemovedSince(before Snapshot) []string {
 	var names []string
 	for name, was := range before {
@@ -96,7 +96,7 @@ func (s Snapshot) RemovedSince(before Snapshot) []string {
 	return names
 }
 
-// SeedWithShootOf returns what there is in the seed, and what there was in the shoot in another landscape.
+// SeedWithShootOf combines the objects of the seed with the shoot's objects in another snapshot.
 func (s Snapshot) SeedWithShootOf(other Snapshot) Snapshot {
 	both := Snapshot{}
 	for _, name := range InSeed(slices.Collect(maps.Keys(s))) {
@@ -108,10 +108,10 @@ func (s Snapshot) SeedWithShootOf(other Snapshot) Snapshot {
 	return both
 }
 
-// InSeed picks what is in the seed.
+// InSeed returns the objects in the seed.
 func InSeed(names []string) []string { return withPrefix("seed: ", names) }
 
-// InShoot picks what is in the shoot.
+// InShoot returns the objects in the shoot.
 func InShoot(names []string) []string { return withPrefix("shoot: ", names) }
 
 func withPrefix(prefix string, names []string) []string {
