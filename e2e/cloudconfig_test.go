@@ -22,20 +22,18 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
-// cloudConfigs is where the golden configurations of OpenStack's components are, each with a file beside it that says what
-// it means.
+// cloudConfigs is the folder of the golden configurations of OpenStack's components, each with a file of its expected meaning.
 const cloudConfigs = "../internal/controlplane/openstack/testdata/cloudconfig"
 
-// expectedConfig is what a golden configuration means to whoever reads it.
+// expectedConfig is the expected meaning of a golden configuration.
 type expectedConfig struct {
-	// Config is what the reader's own structure holds, apart from its defaults.
+	// Config are the fields of the reader's own structure that differ from its defaults.
 	Config json.RawMessage `json:"config"`
-	// Login is what is sent to Keystone; nothing for components that do not log in.
+	// Login is the request to Keystone; empty for components that do not log in.
 	Login json.RawMessage `json:"login"`
 }
 
-// TestCloudConfig_CloudControllerManager reads every golden cloud.conf with the code of the
-// cloud-controller-manager, and logs in with it.
+// TestCloudConfig_CloudControllerManager reads all golden cloud.conf files with the code of the cloud-controller-manager, and logs in with it.
 func TestCloudConfig_CloudControllerManager(t *testing.T) {
 	forEachGoldenFile(t, "ccm", ".conf", func(t *testing.T, file []byte, means expectedConfig) {
 		got, err := openstack.ReadConfig(bytes.NewReader(file))
@@ -48,7 +46,7 @@ func TestCloudConfig_CloudControllerManager(t *testing.T) {
 	})
 }
 
-// TestCloudConfig_Cinder does the same for both halves of the Cinder driver.
+// TestCloudConfig_Cinder does the same for both programs of the Cinder driver.
 func TestCloudConfig_Cinder(t *testing.T) {
 	for _, half := range []string{"cinder", "node"} {
 		forEachGoldenFile(t, half, ".conf", func(t *testing.T, file []byte, means expectedConfig) {
@@ -69,7 +67,7 @@ func TestCloudConfig_Cinder(t *testing.T) {
 	}
 }
 
-// TestCloudConfig_ManilaSecret reads every golden Secret as the Manila driver reads those that come with its requests.
+// TestCloudConfig_ManilaSecret reads all golden Secrets as the Manila driver reads the Secrets in its requests.
 func TestCloudConfig_ManilaSecret(t *testing.T) {
 	forEachGoldenFile(t, "manila", ".secret.json", func(t *testing.T, file []byte, means expectedConfig) {
 		var secret map[string]string
@@ -84,7 +82,7 @@ func TestCloudConfig_ManilaSecret(t *testing.T) {
 	})
 }
 
-// forEachGoldenFile hands out the golden files of a component, each as a test of its own.
+// forEachGoldenFile runs a subtest for each golden file of a component.
 func forEachGoldenFile(t *testing.T, component, extension string, check func(*testing.T, []byte, expectedConfig)) {
 	t.Helper()
 	_ = os.Getenv(controller.SourcesVariable) // noted by go test, which does not watch the files of other modules
@@ -105,7 +103,7 @@ func forEachGoldenFile(t *testing.T, component, extension string, check func(*te
 	}
 }
 
-// overlay writes what data says over what is there. It knows every word of data or fails.
+// overlay merges a document into expected values. Unknown fields are an error.
 func overlay(t *testing.T, data []byte, into any) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -113,7 +111,7 @@ func overlay(t *testing.T, data []byte, into any) {
 	require.NoError(t, decoder.Decode(into))
 }
 
-// requireLogin logs in with the client that all components share, and looks at what it sends.
+// requireLogin logs in with the client that all components share, and checks the request.
 func requireLogin(t *testing.T, want json.RawMessage, options *client.AuthOpts) {
 	t.Helper()
 	if want == nil {
@@ -134,7 +132,7 @@ func requireLogin(t *testing.T, want json.RawMessage, options *client.AuthOpts) 
 	assert.JSONEq(t, string(want), keystone.logins[0])
 }
 
-// loginRecorder is a Keystone that lets everybody in and remembers how they asked.
+// loginRecorder is a Keystone that accepts all logins and records the requests.
 type loginRecorder struct {
 	mu     sync.Mutex
 	logins []string

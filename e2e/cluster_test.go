@@ -21,8 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// TestReadCluster holds the contract runtime's own decoding of a Cluster against Gardener's, with the documents that
-// Gardener's module ships as examples.
+// TestReadCluster compares the contract runtime's decoding of a Cluster with Gardener's, with the examples in Gardener's module.
 func TestReadCluster(t *testing.T) {
 	examples := gardenerExamples(t)
 	full := extensionsv1alpha1.ClusterSpec{
@@ -66,7 +65,7 @@ func TestReadCluster(t *testing.T) {
 	}
 }
 
-// example returns the first document in an example file that says something, as JSON.
+// example returns the first document in an example file that is not empty, as JSON.
 func example[T any](t *testing.T, dir, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, name))

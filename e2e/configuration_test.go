@@ -16,15 +16,15 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
-// invalidConfig is something wrong in what a user or an admin wrote.
+// invalidConfig is an error in the configuration of a user or an admin.
 type invalidConfig struct {
-	// spoil spoils the shoot.
+	// spoil adds the error.
 	spoil func(*testenv.Env, *gardenlet.Shoot)
-	// later makes the error after the shoot was created, in something that must not change.
+	// later adds it after the shoot was created, to an immutable field.
 	later bool
-	// messageParts are parts of the message: the path of what is wrong, and what to do about it.
+	// messageParts are parts of the message: the path of the field, and the correction.
 	messageParts []string
-	// code is ERR_CONFIGURATION_PROBLEM unless given.
+	// code is the error code; default ERR_CONFIGURATION_PROBLEM.
 	code gardencorev1beta1.ErrorCode
 }
 
@@ -70,7 +70,7 @@ func invalidConfigs() map[string]invalidConfig {
 	}
 }
 
-// testConfiguration makes an error, reads what the controller says about it, corrects it, and is served.
+// testConfiguration makes an error, checks the controller's message, and corrects it.
 func testConfiguration(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()

@@ -1,3 +1,3 @@
-// Package e2e tests the controllers as what they are in a landscape: processes that meet Gardener through a real API server,
-// and a cloud over HTTP. The client on the other side is gardenlet's own code. Nothing here looks inside a controller.
+// Package e2e tests the controllers as processes, with Gardener's clients, a real API server, and a cloud over HTTP. gardenlet's own code is the
+// client. The tests do not use the controllers' packages.
 package e2e

@@ -16,8 +16,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
-// TestInfrastructure runs the infrastructure-controller: through the suite, on the stand-in for OpenStack, and through what
-// needs no cloud in particular or more of it than a real one can give. All parts share the API servers and follow one another.
+// TestInfrastructure tests infrastructure-controller: the suite on the fake OpenStack, and what depends on no cloud or needs features that a real
+// one does not have. All parts share the API servers and run one after another.
 func TestInfrastructure(t *testing.T) {
 	f := testenv.New(t, func() (*openstack.Cloud, error) { return openstack.NewFake() })
 	infrastructuresuite.Run(t, f)
@@ -42,7 +42,7 @@ func TestInfrastructure(t *testing.T) {
 	}
 }
 
-// testHeartbeat looks for the sign of life where gardenlet looks for it.
+// testHeartbeat checks the Lease that gardenlet reads.
 func testHeartbeat(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	start := time.Now().Add(-time.Second)
@@ -56,7 +56,7 @@ func testHeartbeat(t *testing.T, f *testenv.Fixture) {
 	assert.NotEmpty(t, lease.Spec.HolderIdentity)
 }
 
-// testReplicas lets a second replica take over from one that is gone, by leader election.
+// testReplicas lets a second replica become the leader after the first has ended.
 func testReplicas(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.Options.LeaderElection = true

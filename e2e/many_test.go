@@ -23,7 +23,7 @@ const (
 	manyConcurrency = 50
 )
 
-// testMany gives one process, built with the race detector, many shoots at once.
+// testMany gives many shoots to one process at once, which is built with the race detector.
 func testMany(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	var err error

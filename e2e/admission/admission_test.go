@@ -2,7 +2,7 @@ package admission
 
 import "testing"
 
-// part is about one promise. It finds the garden as the one before has left it.
+// part is a group of related cases. It starts with the garden's state after the previous part.
 type part struct {
 	name string
 	run  func(*testing.T, *environment)
@@ -27,7 +27,7 @@ func parts() []part {
 	}
 }
 
-// TestAdmission has one garden for all parts: a process starts no second one.
+// TestAdmission uses one garden for all parts: a process can start only one.
 func TestAdmission(t *testing.T) {
 	env := newEnvironment(t)
 	env.grantRights(t)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// change makes something else of a shoot.
+// change changes a shoot.
 type change func(*gardencorev1beta1.Shoot)
 
 func all(changes ...change) change {
@@ -50,7 +50,7 @@ func worker(edit func(*gardencorev1beta1.Worker)) change {
 	return func(shoot *gardencorev1beta1.Shoot) { edit(&shoot.Spec.Provider.Workers[0]) }
 }
 
-// secondPool adds one.
+// secondPool adds a pool.
 func secondPool(changes ...change) change {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		second := &gardencorev1beta1.Shoot{}
@@ -64,7 +64,7 @@ func networking(edit func(*gardencorev1beta1.Networking)) change {
 	return func(shoot *gardencorev1beta1.Shoot) { edit(shoot.Spec.Networking) }
 }
 
-// dualStack is not enough alone: the infrastructure wants to know where the ranges come from.
+// dualStack needs a further field: the infrastructure requires the source of the ranges.
 func dualStack() change {
 	return networking(func(networking *gardencorev1beta1.Networking) {
 		networking.IPFamilies = []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4, gardencorev1beta1.IPFamilyIPv6}
@@ -104,7 +104,7 @@ func merge(object, patch map[string]any) {
 	}
 }
 
-// must is for what is written in these tests.
+// must panics on errors, which can only be in the tests' constants.
 func must(err error) {
 	if err != nil {
 		panic(fmt.Errorf("a test is written wrongly: %w", err))

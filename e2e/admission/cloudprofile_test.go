@@ -12,7 +12,7 @@ import (
 // inProfile is the path of the configuration in a CloudProfile.
 const inProfile = "spec.providerConfig"
 
-// profileCase is a CloudProfile that differs from a good one.
+// profileCase is a CloudProfile that differs from a valid one.
 type profileCase struct {
 	change     func(*gardencorev1beta1.CloudProfile)
 	wantCauses []expectedCause
@@ -124,7 +124,7 @@ func profileOffers() map[string]profileCase {
 	}
 }
 
-// addImage adds a machine image to what Gardener knows, and not to what OpenStack calls it.
+// addImage adds a machine image to Gardener's list, without its names in OpenStack.
 func addImage(name string, versions ...string) func(*gardencorev1beta1.CloudProfile) {
 	return func(profile *gardencorev1beta1.CloudProfile) {
 		image := profile.Spec.MachineImages[0].DeepCopy()

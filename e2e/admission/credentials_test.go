@@ -18,13 +18,13 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// credentialsCase is what a Secret has. A key that is empty is not there.
+// credentialsCase is the content of a Secret. Keys with empty values are left out.
 type credentialsCase struct {
 	differs    map[string]string // from a good one with a user's password
 	wantCauses []expectedCause
 }
 
-// with changes keys of a good Secret.
+// with changes keys of a valid Secret.
 func with(differs map[string]string) map[string]string {
 	data := password("default")
 	maps.Copy(data, differs)
@@ -105,7 +105,7 @@ func testSecrets(t *testing.T, env *environment) {
 	t.Run("gardener-controller-manager says what is used as credentials", func(t *testing.T) { testUsedSecret(t, env) })
 }
 
-// testUsedSecret changes a Secret that got its label by its binding.
+// testUsedSecret changes a Secret that was labeled because of its binding.
 func testUsedSecret(t *testing.T, env *environment) {
 	secret, last := &corev1.Secret{}, error(nil)
 	eventually(t, "the Secret of a binding is labelled", func() bool {
@@ -133,7 +133,7 @@ func newInternalSecret(name string, data map[string]string) *gardencorev1beta1.I
 	}
 }
 
-// testBindings binds what nobody has looked at before: Secrets without labels.
+// testBindings binds Secrets without labels, which were not validated before.
 func testBindings(t *testing.T, env *environment) {
 	bad := newInternalSecret("bad-internal", map[string]string{"username": "robot"})
 	bad.Labels = nil

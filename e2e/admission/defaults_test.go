@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// testDefaults looks at what becomes of new shoots.
+// testDefaults checks the defaults of new shoots.
 func testDefaults(t *testing.T, env *environment) {
 	calico := func(fields map[string]any) map[string]any {
 		fields["apiVersion"], fields["kind"] = calicoGroup, "NetworkConfig"
@@ -60,7 +60,7 @@ func testDefaults(t *testing.T, env *environment) {
 	})
 }
 
-// dryRunCreate returns what would be stored of a new shoot.
+// dryRunCreate returns a new shoot as it would be stored.
 func (env *environment) dryRunCreate(t *testing.T, change change) *gardencorev1beta1.Shoot {
 	t.Helper()
 	shoot := newShoot("new")
@@ -87,7 +87,7 @@ func nodeLocalDNS(dns *gardencorev1beta1.NodeLocalDNS) change {
 	}
 }
 
-// testNodeLocalDNS wants TCP only of those who ask for it.
+// testNodeLocalDNS checks that TCP is only used on request.
 func testNodeLocalDNS(t *testing.T, env *environment) {
 	dns := env.dryRunCreate(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS
 	require.NotNil(t, dns.ForceTCPToUpstreamDNS)
@@ -96,7 +96,7 @@ func testNodeLocalDNS(t *testing.T, env *environment) {
 	assert.True(t, *dns.ForceTCPToUpstreamDNS)
 }
 
-// testNoDefaults stands before a binary whose admin wants none.
+// testNoDefaults uses a binary with disabled defaults.
 func testNoDefaults(t *testing.T, env *environment) {
 	assert.Nil(t, env.dryRunCreate(t, all()).Spec.Networking.ProviderConfig)
 	dns := env.dryRunCreate(t, nodeLocalDNS(&gardencorev1beta1.NodeLocalDNS{Enabled: true})).Spec.SystemComponents.NodeLocalDNS

@@ -1,6 +1,6 @@
-// Package admission tests the binary of that name as what it is in a landscape: the real gardener-apiserver and kube-apiserver of a garden,
-// and the API server of a runtime cluster, ask it over TLS what they shall do with what users write. gardener-controller-manager's own
-// controllers keep the labels and statuses on which it relies. Nothing here looks inside of the binary.
+// Package admission tests the admission binary as a process: the real gardener-apiserver and kube-apiserver of a garden, and the API server of a
+// runtime cluster, call its webhooks over TLS. gardener-controller-manager's own controllers maintain the labels and statuses that it reads. The
+// tests do not use the binary's packages.
 //
-// Most of what is written is written as a dry run: admission is asked all the same, and each case finds the garden as it was.
+// Most writes are dry runs, which call webhooks as well, so that each case starts with an unchanged garden.
 package admission

@@ -30,21 +30,21 @@ import (
 )
 
 const (
-	// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+	// timeout bounds each wait. It is long, because it only takes time if a test fails.
 	timeout  = 5 * time.Minute
 	interval = 50 * time.Millisecond
-	// namespace is the binary's own in the runtime cluster, owner the one in the garden that owns what it registers there.
+	// namespace is the binary's namespace in the runtime cluster, owner the namespace in the garden that owns its webhook configurations.
 	namespace, owner = "garden", "extension-admission"
 )
 
-// environment is a garden and the cluster that it runs in, and the binary as often as it was started.
+// environment is a garden, its runtime cluster, and one or more processes of the binary.
 type environment struct {
 	*garden.Garden
 	runtime *seed.Seed
 	// extensions is an administrator's client for gardener-operator's Extensions in the runtime cluster.
 	extensions   client.Client
 	loadBalancer *loadBalancer
-	// kubeconfigs are the binary's own.
+	// kubeconfigs are the binary's.
 	gardenKubeconfig, runtimeKubeconfig string
 
 	path, dir string
@@ -60,7 +60,7 @@ func newEnvironment(t *testing.T) *environment {
 	env := &environment{dir: t.TempDir(), loadBalancer: newLoadBalancer(t)}
 	starting := errgroup.Group{}
 	starting.Go(func() (err error) {
-		// Pools that are updated in place are an alpha feature of Gardener's.
+		// Pools with in-place updates are an alpha feature of Gardener.
 		env.Garden, err = garden.Start(t.Context(), programs, t.TempDir(), garden.WithFeature("InPlaceNodeUpdates"))
 		return err
 	})
@@ -81,7 +81,7 @@ func newEnvironment(t *testing.T) *environment {
 	return env
 }
 
-// setUp makes what all cases find.
+// setUp creates the objects of all cases.
 func (env *environment) setUp(t *testing.T) {
 	t.Helper()
 	_, err := envtest.InstallCRDs(env.runtime.Config, envtest.CRDInstallOptions{
@@ -93,7 +93,7 @@ func (env *environment) setUp(t *testing.T) {
 	require.NoError(t, env.runtime.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
 	require.NoError(t, env.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: owner}}))
 
-	// Gardener's own check remembers one type for each kind, the last one: for the kinds of clouds that is azure.
+	// Gardener's own validation keeps one type per kind, the last one: for the kinds of clouds that is azure.
 	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "clouds", Resources: slices.Concat(
 		garden.Primary("openstack", "Infrastructure", "ControlPlane", "Worker"), garden.Primary("azure", "Infrastructure", "ControlPlane", "Worker"),
 	)}))
@@ -112,8 +112,8 @@ func (env *environment) setUp(t *testing.T) {
 	}, &last)
 }
 
-// store makes an object. gardener-apiserver looks up what it refers to in caches, which hear of new objects a moment later: that is an
-// internal error, and nothing that a user would be told for long.
+// store creates an object. gardener-apiserver reads references from caches, which learn of new objects a moment later: until then it returns an
+// internal error.
 func (env *environment) store(t *testing.T, object client.Object) {
 	t.Helper()
 	var last error
@@ -124,7 +124,7 @@ func (env *environment) store(t *testing.T, object client.Object) {
 	require.NoError(t, last, "%T %s", object, object.GetName())
 }
 
-// options are those of one more process.
+// options are those of a further process.
 func (env *environment) options(listen string, args ...string) controller.AdmissionOptions {
 	env.started++
 	return controller.AdmissionOptions{
@@ -134,7 +134,7 @@ func (env *environment) options(listen string, args ...string) controller.Admiss
 	}
 }
 
-// start starts the binary, lets the API servers find it, and no other, and waits until they ask it.
+// start starts the binary, makes it the only one behind the webhooks' address, and waits until the API servers call it.
 func (env *environment) start(t *testing.T, args ...string) *controller.Controller {
 	t.Helper()
 	listen := freeAddress(t)
@@ -147,7 +147,7 @@ func (env *environment) start(t *testing.T, args ...string) *controller.Controll
 	return running
 }
 
-// tail ends a process and shows what it had to say, when something failed.
+// tail ends a process and prints its log if the test failed.
 func (env *environment) tail(t *testing.T, running *controller.Controller, output string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -162,7 +162,7 @@ func (env *environment) tail(t *testing.T, running *controller.Controller, outpu
 	t.Logf("the end of %s:\n%s", filepath.Base(output), strings.Join(lines[max(0, len(lines)-30):], "\n"))
 }
 
-// waitForWebhooks waits until every API server asks: those of the garden refuse what is wrong, and so does that of the runtime cluster.
+// waitForWebhooks waits until all API servers call the webhooks: those of the garden and that of the runtime cluster refuse invalid objects.
 func (env *environment) waitForWebhooks(t *testing.T) {
 	t.Helper()
 	var last error

@@ -18,8 +18,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// testExamples creates what the page on landscapes has an admin create, in its order: gardener-apiserver decodes it strictly, and it and admission
-// validate it.
+// testExamples creates the objects of the landscape page, in its order: gardener-apiserver decodes them strictly, and it and admission validate
+// them.
 func testExamples(t *testing.T, env *environment) {
 	users := (&warnings{}).clientOf(t, env.Config, env.Client.Scheme())
 	for _, file := range []string{"provider-openstack", "cloudprofile", "project", "credentials", "shoot"} {
@@ -46,7 +46,7 @@ func testExamples(t *testing.T, env *environment) {
 	assert.ErrorContains(t, users.Create(t.Context(), shoot, client.DryRunAll), "spec.provider.infrastructureConfig.floatingPoolName", "admission is asked")
 }
 
-// exampleObjects are those in a file of the examples.
+// exampleObjects are the objects in a file of the examples.
 func exampleObjects(t *testing.T, name string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	path, err := repo.Path("docs", "examples", "openstack", name+".yaml")

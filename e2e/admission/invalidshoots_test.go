@@ -14,13 +14,13 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// plain is the name of a shoot that is as old, and without an error.
+// plain is the name of an equally old shoot without an error.
 const plain = "plain"
 
-// invalidShoot is a shoot that came to its error when nobody minded.
+// invalidShoot is a shoot that was stored with an error, before validation was installed.
 type invalidShoot struct {
 	invalidate change
-	// repair takes it back, where that is possible at all.
+	// repair corrects the error, if possible.
 	repair change
 }
 
@@ -48,7 +48,7 @@ func invalidShoots() map[string]invalidShoot {
 	}
 }
 
-// storeInvalidShoots makes them before anybody asks the binary, and returns their names by what is wrong with them.
+// storeInvalidShoots creates them before the binary is installed, and returns their names by their errors.
 func storeInvalidShoots(t *testing.T, env *environment) map[string]string {
 	t.Helper()
 	_, err := env.AddSeed(t.Context(), "seed", garden.SeedOptions{})
@@ -66,7 +66,7 @@ func storeInvalidShoots(t *testing.T, env *environment) map[string]string {
 	return names
 }
 
-// testInvalidShoots lets Gardener do with them what it does with any shoot, and their owners err again.
+// testInvalidShoots makes the changes that Gardener makes to any shoot, and then adds further errors as a user.
 func testInvalidShoots(t *testing.T, env *environment, names map[string]string) {
 	for sentence, invalid := range invalidShoots() {
 		t.Run(sentence, func(t *testing.T) {
@@ -98,7 +98,7 @@ func (env *environment) change(t *testing.T, key client.ObjectKey, name string, 
 	assert.NoError(t, env.update(t, shoot), name)
 }
 
-// assertNewErrorRefused adds one, which is refused for itself alone.
+// assertNewErrorRefused adds an error, which must be the only one that is reported.
 func (env *environment) assertNewErrorRefused(t *testing.T, key client.ObjectKey) {
 	t.Helper()
 	shoot := env.shoot(t, key)
@@ -108,7 +108,7 @@ func (env *environment) assertNewErrorRefused(t *testing.T, key client.ObjectKey
 	})
 }
 
-// gardenerAction is what Gardener does with a shoot.
+// gardenerAction is a change by Gardener.
 type gardenerAction struct {
 	name   string
 	change change
@@ -138,7 +138,7 @@ func gardenerActions() []gardenerAction {
 	}
 }
 
-// bindFailAndDelete does what the scheduler and gardenlet do, up to the end.
+// bindFailAndDelete does what the scheduler and gardenlet do during a shoot's life.
 func (env *environment) bindFailAndDelete(t *testing.T, key client.ObjectKey) {
 	t.Helper()
 	shoot := env.shoot(t, key)

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// loadBalancer is the one address of all replicas. New connections are passed to them in turn, to none that does not listen.
+// loadBalancer is the common address of all replicas. It distributes new connections over the replicas that listen.
 type loadBalancer struct {
 	address string // host:port
 
@@ -59,7 +59,7 @@ func (e *loadBalancer) forward(inside net.Conn) {
 	_, _ = io.Copy(inside, outside)
 }
 
-// dial returns a connection to the replica whose turn it is, or to the next one that listens, or nil.
+// dial returns a connection to the next replica that listens, or nil.
 func (e *loadBalancer) dial() net.Conn {
 	e.mutex.Lock()
 	replicas, turn := e.replicas, e.next

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// extension is what a project adds to its profile.
+// extension is a project's addition to its profile.
 type extension func(*gardencorev1beta1.NamespacedCloudProfile)
 
 func allExtensions(extensions ...extension) extension {
@@ -24,7 +24,7 @@ func allExtensions(extensions ...extension) extension {
 	}
 }
 
-// ownImage is a machine image that the parent does not have.
+// ownImage is a machine image that is not in the parent.
 func ownImage(name, version string) extension {
 	return func(profile *gardencorev1beta1.NamespacedCloudProfile) {
 		profile.Spec.MachineImages = append(profile.Spec.MachineImages, gardencorev1beta1.MachineImage{
@@ -44,14 +44,14 @@ func withProfileConfig(fields string) extension {
 	}
 }
 
-// extendedProfile is good, and stays in the garden: shoots refer to it.
+// extendedProfile is valid and kept: shoots refer to it.
 func extendedProfile() *gardencorev1beta1.NamespacedCloudProfile {
 	profile := newNamespacedCloudProfile("extended")
 	allExtensions(ownImage("own", "1.0.0"), withProfileConfig(`{machineImages: [{name: own, versions: [{version: 1.0.0, image: own-1}]}]}`))(profile)
 	return profile
 }
 
-// extendProfile makes it, and waits until gardener-controller-manager has put it together with its parent.
+// extendProfile creates it, and waits until gardener-controller-manager has merged it with its parent.
 func (env *environment) extendProfile(t *testing.T) {
 	t.Helper()
 	profile := extendedProfile()
@@ -94,7 +94,7 @@ func testNamespacedCloudProfiles(t *testing.T, env *environment) {
 	t.Run("gardener-controller-manager puts it together with its parent", func(t *testing.T) { testMergedProfile(t, env) })
 }
 
-// testMergedProfile lets gardener-controller-manager write statuses: what it copies from the parent is extended on the way.
+// testMergedProfile lets gardener-controller-manager write statuses, into which it copies the parent.
 func testMergedProfile(t *testing.T, env *environment) {
 	profile := &gardencorev1beta1.NamespacedCloudProfile{}
 	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKeyFromObject(extendedProfile()), profile))
@@ -111,13 +111,13 @@ func testMergedProfile(t *testing.T, env *environment) {
 	}
 	assert.Equal(t, before, profile.ResourceVersion)
 
-	// A shoot takes an image that only the project has.
+	// A shoot uses an image of the project.
 	shoot := newShoot("new")
 	all(extended(), worker(func(worker *gardencorev1beta1.Worker) {
 		worker.Machine.Image = &gardencorev1beta1.ShootMachineImage{Name: "own", Version: new("1.0.0")}
 	}))(shoot)
 	err := env.Client.Create(t.Context(), shoot, client.DryRunAll)
-	// Who installs its operating system is for Gardener to say.
+	// Gardener determines the extension for its operating system.
 	assert.False(t, deniedByUs(err), "%v", err)
 }
 

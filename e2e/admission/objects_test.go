@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// profile is the CloudProfile of most shoots, azureProfile one of another provider.
+	// profile is the CloudProfile of most shoots, azureProfile belongs to another provider.
 	profile, azureProfile = "cloud", "azure"
-	// olderVersion and olderImage are what maintenance leads away from. Shoots of lastWithSecretBindings are the last that may have some.
+	// olderVersion and olderImage are replaced by maintenance. Shoots of lastWithSecretBindings are the last that may have a SecretBinding.
 	olderVersion, olderImage = "1.36.2", "1877.2.0"
 	newerImage               = "1877.3.0"
 	lastWithSecretBindings   = "1.33.5"
-	// aUUID and anotherUUID are IDs as OpenStack prints them.
+	// aUUID and anotherUUID are IDs in OpenStack's format.
 	aUUID, anotherUUID = "12345678-abcd-4321-9876-0123456789ab", "00000000-abcd-4321-9876-0123456789ab"
 
 	openstackGroup = "openstack.provider.extensions.gardener.cloud/v1alpha1"
 	calicoGroup    = "calico.networking.extensions.gardener.cloud/v1alpha1"
 )
 
-// newShoot is a shoot without an error, and without a wish that is not necessary.
+// newShoot is a valid shoot with the required fields only.
 func newShoot(name string) *gardencorev1beta1.Shoot {
 	return &gardencorev1beta1.Shoot{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: garden.Namespace},
@@ -122,7 +122,7 @@ func newNamespacedCloudProfile(name string) *gardencorev1beta1.NamespacedCloudPr
 	}
 }
 
-// labelled are the labels by which Gardener says that something is used as credentials of a provider type.
+// labelled are the labels with which Gardener marks credentials of a provider type.
 func labelled(providerType string) map[string]string {
 	return map[string]string{v1beta1constants.LabelShootProviderPrefix + providerType: "true"}
 }
@@ -131,7 +131,7 @@ func newSecret(name string, data map[string]string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: garden.Namespace}, StringData: data}
 }
 
-// password is what a Secret has with a user of a domain.
+// password is the content of a Secret with a user of a domain.
 func password(domain string) map[string]string {
 	return map[string]string{"domainName": domain, "tenantName": "project", "username": "robot", "password": "secret"}
 }
@@ -152,7 +152,7 @@ func newSecretBinding(name, secret string) *gardencorev1beta1.SecretBinding {
 	}
 }
 
-// baseObjects is what all cases find in the garden.
+// baseObjects are the objects in the garden for all cases.
 func baseObjects() []client.Object {
 	azure := newCloudProfile(azureProfile)
 	azure.Spec.Type, azure.Spec.ProviderConfig = "azure", &runtime.RawExtension{Raw: []byte(`{"apiVersion":"azure.example.org/v1","kind":"CloudProfileConfig"}`)}

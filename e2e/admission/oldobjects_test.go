@@ -14,10 +14,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// old is the name of what is wrong since before anybody asked the binary, broken that of a CloudProfile which nobody can read, and of who has it.
+// old is the name of objects with an older error, broken that of an undecodable CloudProfile and its users.
 const old, broken = "old", "broken"
 
-// oldObjects are what Gardener took, each with an error.
+// oldObjects are objects that were stored with an error each.
 func oldObjects() []client.Object {
 	profile := newCloudProfile(old)
 	offer(`{dnsServers: [dns.example.org], unheardOf: true}`)(profile)
@@ -34,7 +34,7 @@ func onBroken() change {
 	return func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.CloudProfile.Name = broken }
 }
 
-// testOldObjects changes them: whatever else is changed, they go on living, and only what is new is refused.
+// testOldObjects changes them: other changes are accepted, and only new errors are refused.
 func testOldObjects(t *testing.T, env *environment) {
 	t.Run("CloudProfile", func(t *testing.T) {
 		for sentence, tt := range map[string]profileCase{
@@ -97,8 +97,7 @@ func testOldObjects(t *testing.T, env *environment) {
 	})
 }
 
-// testOldNamespacedCloudProfile has one with a field that it must not have. It does not keep gardener-controller-manager from its status, in
-// which that field does not count.
+// testOldNamespacedCloudProfile has one with a forbidden field, which does not prevent gardener-controller-manager's writes of its status.
 func testOldNamespacedCloudProfile(t *testing.T, env *environment) {
 	read := func() *gardencorev1beta1.NamespacedCloudProfile {
 		profile := newNamespacedCloudProfile(old)

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
-// testOutage ends replicas in all ways. It comes last.
+// testOutage ends replicas in different ways. It is the last part.
 func testOutage(t *testing.T, env *environment, running *controller.Controller) {
 	running.Kill()
 	start := time.Now()
@@ -49,8 +49,8 @@ func (env *environment) replica(t *testing.T) replica {
 	return replica{running, listen}
 }
 
-// replace ends one replica after the other while shoots are written, as a rollout does: nobody is led to a replica any more when it is told to
-// end. But the API servers hold on to connections, so that at least one of the two is being asked when it ends.
+// replace ends one replica after the other while shoots are written, as a rollout does: new connections do not use a replica that is ending. API
+// servers keep connections, so that at least one of the two has requests when it ends.
 func (env *environment) replace(t *testing.T, first, second replica) {
 	t.Helper()
 	third := env.replica(t)

@@ -27,7 +27,7 @@ func newRegistration(name string, resources ...gardencorev1beta1.ControllerResou
 	}
 }
 
-// newExtension is what gardener-operator makes a registration of.
+// newExtension is an Extension of gardener-operator.
 func newExtension(name string, resources []gardencorev1beta1.ControllerResource) *operatorv1alpha1.Extension {
 	chart := &operatorv1alpha1.ExtensionHelm{OCIRepository: &gardencorev1.OCIRepository{Ref: new("registry.example.org/chart:v1")}}
 	return &operatorv1alpha1.Extension{
@@ -45,7 +45,7 @@ func secondary(resources []gardencorev1beta1.ControllerResource) []gardencorev1b
 	return resources
 }
 
-// registrationCase is a registration that somebody makes beside those that there are: clouds and others.
+// registrationCase is a registration in addition to the existing ones: of clouds and other types.
 type registrationCase struct {
 	resources  []gardencorev1beta1.ControllerResource
 	wantCauses []expectedCause
@@ -126,8 +126,8 @@ func testRegistrationUpdates(t *testing.T, env *environment) {
 	}
 }
 
-// testExtensions registers by gardener-operator's Extensions, in the runtime cluster: what they will register counts, and so does what is
-// registered in the garden already.
+// testExtensions registers by gardener-operator's Extensions in the runtime cluster: their future registrations count, and so do those in the
+// garden.
 func testExtensions(t *testing.T, env *environment) {
 	require.NoError(t, env.extensions.Create(t.Context(), newExtension("first", garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker"))))
 	for sentence, tt := range map[string]registrationCase{
@@ -148,7 +148,7 @@ func testExtensions(t *testing.T, env *environment) {
 	t.Run("what is made of an Extension is no second one", func(t *testing.T) {
 		err := env.Client.Create(t.Context(), newRegistration("first", garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker")...), client.DryRunAll)
 		assert.NoError(t, err)
-		// An Extension whose registration is there already goes on being changed.
+		// An Extension with an existing registration can be changed.
 		assert.NoError(t, env.extensions.Create(t.Context(), newExtension("others", garden.Primary("calico", "Network")), client.DryRunAll))
 	})
 	t.Run("without a chart nothing is made of it", func(t *testing.T) {
@@ -173,7 +173,7 @@ func extensionScheme() *runtime.Scheme {
 	return scheme
 }
 
-// warnings are those of an API server.
+// warnings are an API server's.
 type warnings struct {
 	mutex sync.Mutex
 	texts []string

@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// expectedCause is one that is found: its path, and a piece of what is said about it.
+// expectedCause is an expected error: its path, and a part of its message.
 type expectedCause struct{ path, remedy string }
 
-// assertResult holds the answer to a write against the errors in it: they are named with their paths, and nothing else is.
+// assertResult compares the response to a write with the expected errors: exactly they are reported, with their paths.
 func assertResult(t *testing.T, err error, wantCauses []expectedCause) {
 	t.Helper()
 	if len(wantCauses) == 0 {
@@ -59,7 +59,7 @@ func statusOf(err error) metav1.Status {
 	return metav1.Status{}
 }
 
-// update writes what a case has changed. Gardener's controllers add finalizers whenever they come to it; that is no conflict of wishes.
+// update writes the changes of a case. It retries conflicts, since Gardener's controllers add finalizers at any time.
 func (env *environment) update(t *testing.T, object client.Object, options ...client.UpdateOption) error {
 	t.Helper()
 	for {

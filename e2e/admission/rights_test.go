@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
-// grantRights gives the binary in both clusters what its charts give it, and no more.
+// grantRights gives the binary exactly its charts' rights in both clusters.
 func (env *environment) grantRights(t *testing.T) {
 	t.Helper()
 	inRuntime, inGarden, err := controller.AdmissionRights(namespace, owner)
@@ -28,7 +28,7 @@ func (env *environment) grantRights(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// granted applies objects of RBAC and returns whom they are for.
+// granted applies RBAC objects and returns their subjects.
 func granted(t *testing.T, c client.Client, objects []*unstructured.Unstructured) rbacv1.Subject {
 	t.Helper()
 	var account rbacv1.Subject
@@ -42,13 +42,13 @@ func granted(t *testing.T, c client.Client, objects []*unstructured.Unstructured
 		require.NoError(t, c.Create(t.Context(), object), "%s %s", object.GetKind(), object.GetName())
 	}
 	require.NotEmpty(t, account.Name)
-	// In the garden, gardener-resource-manager makes it.
+	// In the garden, gardener-resource-manager creates it.
 	made := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account.Name, Namespace: account.Namespace}}
 	require.NoError(t, client.IgnoreAlreadyExists(c.Create(t.Context(), made)))
 	return account
 }
 
-// configurations are what the binary has registered in the garden.
+// configurations are the binary's webhook configurations in the garden.
 func (env *environment) configurations(t *testing.T) []client.Object {
 	t.Helper()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfigurationList{}, &admissionregistrationv1.MutatingWebhookConfigurationList{}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// inControlPlane is the path of the configuration in a Shoot, inManila of a part of it.
+// inControlPlane is the path of the configuration in a Shoot, inManila that of its Manila section.
 const (
 	inControlPlane = "spec.provider.controlPlaneConfig"
 	inManila       = inControlPlane + ".storage.csiManila"
@@ -27,7 +27,7 @@ func controlPlaneRaw(text string) change {
 	}
 }
 
-// refers lets the shoot refer to a Secret under a name.
+// refers adds a reference to a Secret to the shoot.
 func refers(name string) change {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.Resources = append(shoot.Spec.Resources, gardencorev1beta1.NamedResourceReference{
@@ -73,7 +73,7 @@ func loadBalancers() map[string]shootCase {
 	}
 }
 
-// inRegionTwo moves the shoot, and all that goes with it.
+// inRegionTwo moves the shoot, with all that depends on the region.
 func inRegionTwo(others ...change) change {
 	return all(append([]change{
 		func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Region = "RegionTwo" },
@@ -81,7 +81,7 @@ func inRegionTwo(others ...change) change {
 	}, others...)...)
 }
 
-// controlPlaneParts has no error that only some CloudProfile makes one beside another: those come once all others are gone.
+// controlPlaneParts has no errors that depend on the CloudProfile: those are reported after all others are corrected.
 func controlPlaneParts() map[string]shootCase {
 	addresses, gates := inControlPlane+".nodeAddresses", inControlPlane+".cloudControllerManager.featureGates"
 	sharing := infrastructure(`{networks: {shareNetwork: {enabled: true}}}`)

@@ -11,7 +11,7 @@ import (
 // inInfrastructure is the path of the configuration in a Shoot.
 const inInfrastructure = "spec.provider.infrastructureConfig"
 
-// shootCase is a Shoot that differs from a good one, in what is wrong with it, if anything is.
+// shootCase is a Shoot that differs from a valid one, with its expected errors.
 type shootCase struct {
 	change     change
 	wantCauses []expectedCause
@@ -85,7 +85,7 @@ func givenResources() map[string]shootCase {
 	}
 }
 
-// as makes the shoot another account's.
+// as makes the shoot belong to another account.
 func as(binding string) change {
 	return func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.CredentialsBindingName = &binding }
 }

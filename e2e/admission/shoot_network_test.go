@@ -68,7 +68,7 @@ func networkOverrides() map[string]shootCase {
 			all(kubeProxy(false), network(`{ebpfDataplane: {enabled: false}}`)),
 			[]expectedCause{{"spec.kubernetes.kubeProxy.enabled", "or leave kube-proxy enabled"}},
 		},
-		// The overlay switch outranks them, as warnings say.
+		// overlay.enabled takes precedence over them, as warnings say.
 		"an overlay without a backend":    {network(`{overlay: {enabled: true}, backend: none}`), nil},
 		"an overlay that wraps nothing":   {network(`{overlay: {enabled: true}, ipv4: {mode: Never}}`), nil},
 		"the same in the former field":    {network(`{overlay: {enabled: true}, ipip: Never}`), nil},
@@ -95,7 +95,7 @@ func kubeProxy(enabled bool) change {
 	}
 }
 
-// onAzure makes it a shoot about which only the network's room has something to say.
+// onAzure makes it a shoot of another provider, which only the network's validation reads.
 func onAzure() change {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.CloudProfile = &gardencorev1beta1.CloudProfileReference{Kind: v1beta1constants.CloudProfileReferenceKindCloudProfile, Name: azureProfile}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// testOthers are shoots that are only in part, or not at all, what the rooms are about.
+// testOthers are shoots of which validation reads only a part, or nothing.
 func testOthers(t *testing.T, env *environment) {
 	env.validateNewShoots(t, map[string]shootCase{
 		"older credentials tell the domain, too": {
@@ -56,7 +56,7 @@ func otherNetwork(config string) change {
 	})
 }
 
-// extended refers to the NamespacedCloudProfile that testNamespacedCloudProfiles finds, too.
+// extended refers to the NamespacedCloudProfile of testNamespacedCloudProfiles.
 func extended() change {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.CloudProfile = &gardencorev1beta1.CloudProfileReference{
@@ -71,7 +71,7 @@ type updateCase struct {
 	wantCauses     []expectedCause
 }
 
-// testUpdates changes what was created while the binary was asked.
+// testUpdates changes shoots that were created with validation.
 func testUpdates(t *testing.T, env *environment) {
 	for name, cases := range map[string]map[string]updateCase{
 		"Immutable": immutables(), "Changeable": changeables(), "Pools": poolUpdates(), "Networks": networkUpdates(),
@@ -96,7 +96,7 @@ func (env *environment) validateUpdate(t *testing.T, tt updateCase) {
 	assertResult(t, env.update(t, shoot, client.DryRunAll), tt.wantCauses)
 }
 
-// testConfigurations looks at what the binary has registered: it goes with its namespace in the garden.
+// testConfigurations checks the binary's webhook configurations: they are owned by its namespace in the garden.
 func testConfigurations(t *testing.T, env *environment) {
 	for _, configuration := range env.configurations(t) {
 		assert.Len(t, configuration.GetOwnerReferences(), 1, configuration.GetName())

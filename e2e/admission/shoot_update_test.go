@@ -8,7 +8,7 @@ import (
 
 func numbered(name string, number int) string { return fmt.Sprintf("%s-%d", name, number) }
 
-// immutables is every field of the infrastructure that nodes live in.
+// immutables are all immutable fields of the infrastructure.
 func immutables() map[string]updateCase {
 	const network = `{networks: {workers: null, id: ` + aUUID + `, subnetId: ` + aUUID + `}}`
 	dual := all(dualStack(), infrastructure(`{networks: {ipv6: {subnetPoolID: `+aUUID+`}}}`))
@@ -105,7 +105,7 @@ func poolUpdates() map[string]updateCase {
 	}
 }
 
-// inFront adds a pool before the others: pools go by their names.
+// inFront adds a pool before the others: pools are compared by their names.
 func inFront() change {
 	return func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.Provider.Workers = append([]gardencorev1beta1.Worker{newPool("zero")}, shoot.Spec.Provider.Workers...)

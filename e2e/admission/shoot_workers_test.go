@@ -65,7 +65,7 @@ func dataVolumes(volumes ...gardencorev1beta1.DataVolume) change {
 	return worker(func(worker *gardencorev1beta1.Worker) { worker.DataVolumes = volumes })
 }
 
-// volumes are those about which Gardener itself has nothing to say.
+// volumes are those that Gardener itself accepts.
 func volumes() map[string]shootCase {
 	return map[string]shootCase{
 		"a root volume of no size": {
@@ -86,7 +86,7 @@ func volumes() map[string]shootCase {
 	}
 }
 
-// inPlace lets a pool's nodes be updated as they are.
+// inPlace sets in-place updates for a pool.
 func inPlace() change {
 	return worker(func(worker *gardencorev1beta1.Worker) {
 		worker.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate)

@@ -25,17 +25,17 @@ import (
 )
 
 const (
-	// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+	// timeout bounds each wait. It is long, because it only takes time if a test fails.
 	timeout  = 5 * time.Minute
 	interval = 100 * time.Millisecond
 )
 
-// environment is a seed before anything has been installed.
+// environment is a seed without installations.
 type environment struct {
 	*seed.Seed
 }
 
-// TestCharts looks at all charts in one seed. The parts do not depend on one another.
+// TestCharts tests all charts in one seed. The parts do not depend on one another.
 func TestCharts(t *testing.T) {
 	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
 	programs, err := assets.Ensure(t.Context(), os.Stderr, append(assets.APIServer(), kcm.Name)...)
@@ -65,7 +65,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// setUp gives the seed what a chart finds there. Pods in the namespaces of extensions are held against the strictest standard.
+// setUp creates the objects that charts need in a seed. Pods in the namespaces of extensions must satisfy the strictest pod security standard.
 func (env *environment) setUp(t *testing.T) {
 	t.Helper()
 	require.NoError(t, seed.Define(t.Context(), env.Client))
@@ -112,7 +112,7 @@ func typesOf(name string) []string {
 	}
 }
 
-// render renders a chart with the types it is for, and with other values.
+// render renders a chart with its types, and with other values.
 func render(t *testing.T, name string, values map[string]any) []*unstructured.Unstructured {
 	t.Helper()
 	archive, err := charts.Archive(name, "v0.1.0")
@@ -124,7 +124,7 @@ func render(t *testing.T, name string, values map[string]any) []*unstructured.Un
 	return objects
 }
 
-// only returns the one object of a kind.
+// only returns the only object of a kind.
 func only(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
 	t.Helper()
 	var found []*unstructured.Unstructured
@@ -137,7 +137,7 @@ func only(t *testing.T, objects []*unstructured.Unstructured, kind string) *unst
 	return found[0]
 }
 
-// allValues are values that switch on what a chart leaves out by default.
+// allValues enable what a chart leaves out by default.
 func allValues(name string) map[string]any {
 	if slices.Contains(charts.AdmissionNames(), name) {
 		return map[string]any{
@@ -193,7 +193,7 @@ func allValues(name string) map[string]any {
 	return values
 }
 
-// allOperatorValues is that of the charts with the operator in them, besides what only one of them has.
+// allOperatorValues is allValues for the operator's charts, without values that only one of them has.
 func allOperatorValues(own map[string]any) map[string]any {
 	maps.Copy(own, map[string]any{
 		"syncPeriod": "1m", "concurrentSyncs": 7, "imagePullSecrets": []string{"registry"}, "serviceAccount": map[string]any{"mountToken": true},
@@ -202,7 +202,7 @@ func allOperatorValues(own map[string]any) map[string]any {
 	return own
 }
 
-// placementValues are values about where pods run, and what is around them.
+// placementValues are values for scheduling and for pods' metadata.
 func placementValues() map[string]any {
 	return map[string]any{
 		"podAnnotations":            map[string]string{"example.org/backup": "none"},

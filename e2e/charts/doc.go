@@ -1,3 +1,2 @@
-// Package charts holds what the charts consist of against a real API server that knows what a seed knows, and against the binaries that they
-// start. Nothing is installed here.
+// Package charts tests the charts' objects with a real API server that has a seed's CRDs, and with the binaries that they start. Nothing is installed.
 package charts

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 )
 
-// testDryRun lets the API server look at all objects of all charts, and at the pods that would come of them. Nothing is stored.
+// testDryRun sends all objects of all charts, and their pods, to the API server as dry runs.
 func testDryRun(t *testing.T, env *environment) {
 	counts := map[string]int{}
 	for _, name := range all() {
@@ -39,7 +39,7 @@ func testDryRun(t *testing.T, env *environment) {
 	env.assertStrict(t)
 }
 
-// assertStrict makes sure that the look would find faults.
+// assertStrict asserts that a dry run would find errors.
 func (env *environment) assertStrict(t *testing.T) {
 	t.Helper()
 	deployment := only(t, render(t, "worker-controller", nil), "Deployment")

@@ -34,7 +34,7 @@ func binaries() map[string]controller.Binary {
 	return all
 }
 
-// testCommandLines starts the binaries as the charts do, where there is no API server: they get as far as missing it.
+// testCommandLines starts the binaries with the charts' arguments, without an API server: the only error must be that it is missing.
 func testCommandLines(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
 		binary, err := binaries()[name].Build(t.Context())
@@ -63,7 +63,7 @@ func argsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 	return args
 }
 
-// testTypes makes sure that charts take the types that their binaries serve, and no others.
+// testTypes asserts that charts accept exactly the types that their binaries serve.
 func testTypes(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
 		binary, err := binaries()[name].Build(t.Context())
@@ -84,8 +84,7 @@ func testTypes(t *testing.T, _ *environment) {
 	}
 }
 
-// testMetrics runs the controllers and looks for what Prometheus is told to keep. A metric of ours that nothing has been counted for yet is
-// looked for where it is made.
+// testMetrics runs the controllers and compares their metrics with those that Prometheus keeps. A metric without samples is searched in the source.
 func testMetrics(t *testing.T, env *environment) {
 	made := registeredMetrics(t)
 	for _, name := range charts.Names() {
@@ -98,7 +97,7 @@ func testMetrics(t *testing.T, env *environment) {
 				case strings.HasPrefix(metric, "trellis_"):
 					assert.True(t, served[metric] || made[bare], metric)
 				case bare == "controller_runtime_webhook_latency_seconds":
-					// Nobody has called a webhook yet. It is counted where the requests are.
+					// No webhook is called. It is counted where requests are made.
 					assert.True(t, served["trellis_webhook_requests_total"])
 				default:
 					assert.True(t, served[metric], metric)
@@ -118,7 +117,7 @@ func keptBy(t *testing.T, name string) string {
 	return strings.Trim(relabelings[0].(map[string]any)["regex"].(string), "^($)")
 }
 
-// scrapeBinary runs a controller that leads, and returns the names of the metrics that it serves.
+// scrapeBinary runs a controller that leads, and returns the names of its metrics.
 func (env *environment) scrapeBinary(t *testing.T, binary controller.Binary) map[string]bool {
 	t.Helper()
 	path, err := binary.Build(t.Context())
@@ -144,7 +143,7 @@ func (env *environment) scrapeBinary(t *testing.T, binary controller.Binary) map
 	}
 }
 
-// images has the environment of a binary that is told of other images. It does not start with a vector that it cannot read.
+// images has the environment of a binary with an image vector overwrite. It does not start with an invalid one.
 func images(t *testing.T, name string) []string {
 	t.Helper()
 	var environment []string

@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ofShoot is a namespace as gardenlet makes it for a shoot.
+// ofShoot is the namespace of a shoot, as gardenlet creates it.
 const ofShoot = "shoot--local--secrets"
 
-// testSecretGuard has the accounts of controllers, with the rights that their charts give them, write Secrets.
+// testSecretGuard writes Secrets with the controllers' accounts, which have their charts' rights.
 func testSecretGuard(t *testing.T, env *environment) {
 	require.NoError(t, env.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: ofShoot, Labels: map[string]string{v1beta1constants.GardenRole: v1beta1constants.GardenRoleShoot},
@@ -64,7 +64,7 @@ func (g guarded) secret(namespace, name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: g.chart + "-" + name, Namespace: namespace}}
 }
 
-// waitForSecretGuard waits until the API server heeds the policy, and the rights.
+// waitForSecretGuard waits until the policy and the rights take effect.
 func (g guarded) waitForSecretGuard(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(timeout); ; time.Sleep(interval) {
@@ -76,8 +76,8 @@ func (g guarded) waitForSecretGuard(t *testing.T) {
 	}
 }
 
-// assertSecretsOfShootsAreWritten has all kinds of Secrets written that controllers write: data of ManagedResources and access to shoots in the
-// namespaces of shoots, certificates of webhooks in their own.
+// assertSecretsOfShootsAreWritten writes all kinds of Secrets that controllers write: ManagedResources' data and access to shoots in the namespaces of
+// shoots, webhooks' certificates in their own.
 func (g guarded) assertSecretsOfShootsAreWritten(t *testing.T) {
 	t.Helper()
 	c := g.controller(t)
@@ -116,7 +116,7 @@ func (g guarded) assertSecretsElsewhereAreRefused(t *testing.T) {
 	}
 }
 
-// assertTokensAreRefused makes sure that no credentials are made of Secrets, wherever they are.
+// assertTokensAreRefused asserts that Secrets of the type for ServiceAccount tokens are refused in all namespaces.
 func (g guarded) assertTokensAreRefused(t *testing.T) {
 	t.Helper()
 	for _, namespace := range []string{ofShoot, release(g.chart).Namespace} {
@@ -146,7 +146,7 @@ func (g guarded) assertTokensAreRefused(t *testing.T) {
 	}
 }
 
-// assertOthersWriteSecrets makes sure that the policy is about nobody else.
+// assertOthersWriteSecrets asserts that the policy concerns no other users.
 func (g guarded) assertOthersWriteSecrets(t *testing.T) {
 	t.Helper()
 	token := g.secret("garden", "token-of-another")
@@ -154,7 +154,7 @@ func (g guarded) assertOthersWriteSecrets(t *testing.T) {
 	require.NoError(t, g.as(t, "admin", "system:masters").Create(t.Context(), token, client.DryRunAll))
 }
 
-// assertNoWarnings makes sure that the API server finds nothing to warn of in the expressions of a policy.
+// assertNoWarnings asserts that the API server has no warnings about the expressions of a policy.
 func (g guarded) assertNoWarnings(t *testing.T, name string) {
 	t.Helper()
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}

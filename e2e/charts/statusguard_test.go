@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// guarded is one kind of extension objects, and the chart that guards it.
+// guarded is a kind of extension objects, and the chart with its policy.
 type guarded struct {
 	*environment
 	chart, kind, resource, provider string
@@ -29,7 +29,7 @@ const (
 	secondary = "system:serviceaccount:extension-observer:observer"
 )
 
-// testStatusGuard has users write to the status of objects that charts guard. All of them have the right to; what differs is who they are.
+// testStatusGuard lets users write the status of guarded objects. All of them have the right; they differ in their identity.
 func testStatusGuard(t *testing.T, env *environment) {
 	require.NoError(t, env.Client.Create(t.Context(), writers()))
 	require.NoError(t, env.Client.Create(t.Context(), everybody()))
@@ -55,7 +55,7 @@ func testStatusGuard(t *testing.T, env *environment) {
 	}
 }
 
-// waitForStatusGuard waits until the API server heeds the policy.
+// waitForStatusGuard waits until the policy takes effect.
 func (g guarded) waitForStatusGuard(t *testing.T) {
 	t.Helper()
 	object := g.create(t, "probe", g.provider, nil)
@@ -99,8 +99,7 @@ func (g guarded) assertOthersReportConditionsOnly(t *testing.T) {
 	assert.Equal(t, fullStatus()["state"], g.status(t, object)["state"])
 }
 
-// assertSizeDoesNotMatter makes sure that comparing the status of a large shoot is not too much for the API server, which counts what an
-// expression costs.
+// assertSizeDoesNotMatter asserts that comparing the status of a large shoot does not exceed the API server's cost limit for expressions.
 func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
 	t.Helper()
 	status := fullStatus()
@@ -117,7 +116,7 @@ func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
 	assert.ErrorContains(t, err, "not status.state")
 }
 
-// assertWriters makes sure that those who have to write can.
+// assertWriters asserts that the intended writers can write.
 func (g guarded) assertWriters(t *testing.T) {
 	t.Helper()
 	object := g.create(t, "fulfilled", g.provider, fullStatus())
@@ -127,10 +126,10 @@ func (g guarded) assertWriters(t *testing.T) {
 	// gardenlet restores a state, and clears what it has stored elsewhere.
 	require.NoError(t, g.patch(t, gardenlet, object, map[string]any{"state": nil, "resources": nil}))
 	require.NoError(t, g.patch(t, "system:serviceaccount:kube-system:gardenlet", object, map[string]any{"state": map[string]any{"data": "restored"}}))
-	// An administrator has to be able to mend things.
+	// An administrator must be able to repair objects.
 	require.NoError(t, g.patch(t, "admin", object, map[string]any{"lastError": nil, "observedGeneration": 9}, "system:masters"))
 	require.NoError(t, g.patch(t, "admin of a managed seed", object, map[string]any{"observedGeneration": 10}, "gardener.cloud:system:admins"))
-	// Another controller's account in the same namespace is somebody else.
+	// The account of another controller in the same namespace must not write.
 	err := g.patch(t, strings.Replace(controller, "gardener-extension-", "", 1), object, map[string]any{"observedGeneration": 5})
 	assert.True(t, apierrors.IsForbidden(err), "%v", err)
 }
@@ -144,13 +143,13 @@ func (g guarded) assertNothingElseIsGuarded(t *testing.T) {
 	annotated := g.create(t, "annotated", g.provider, fullStatus(), "shoot")
 	err := g.patch(t, secondary, annotated, map[string]any{"observedGeneration": 5})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
-	// What is no status is the business of others.
+	// The policy does not concern other parts of the object.
 	before := annotated.DeepCopy()
 	annotated.SetAnnotations(map[string]string{"seen": "yes"})
 	require.NoError(t, g.as(t, secondary).Patch(t.Context(), annotated, client.MergeFrom(before)))
 }
 
-// create makes an object, with a status as only an administrator could write it, since nobody guards a status from administrators.
+// create creates an object with a status, as an administrator, whom the policy permits.
 func (g guarded) create(t *testing.T, name, provider string, status map[string]any, class ...string) *unstructured.Unstructured {
 	t.Helper()
 	spec := map[string]any{
@@ -176,7 +175,7 @@ func (g guarded) create(t *testing.T, name, provider string, status map[string]a
 	return object
 }
 
-// patch merges fields into the status as a user; nil takes the status away. The object in memory stays as it was.
+// patch merges fields into the status as a user; nil removes the status. The object in memory is not changed.
 func (g guarded) patch(t *testing.T, user string, object *unstructured.Unstructured, status map[string]any, groups ...string) error {
 	t.Helper()
 	document, err := json.Marshal(map[string]any{"status": status})
@@ -202,7 +201,7 @@ func (g guarded) status(t *testing.T, object *unstructured.Unstructured) map[str
 	return status
 }
 
-// writers may write to the status of all extension objects.
+// writers may write the status of all extension objects.
 func writers() *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "writers"},
@@ -220,7 +219,7 @@ func everybody() *rbacv1.ClusterRoleBinding {
 	}
 }
 
-// fullStatus is a status as a shoot has it that lives.
+// fullStatus is the status of an existing shoot.
 func fullStatus() map[string]any {
 	return map[string]any{
 		"conditions":         []any{condition("Unknown")},

@@ -24,7 +24,7 @@ func storageClass(name string) *storagev1.StorageClass {
 	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// testAdoption lets a shoot change hands that upstream's extension has brought into being.
+// testAdoption adopts a shoot that upstream's extension has created.
 func testAdoption(t *testing.T, env *environment) {
 	env.Shoot.ControlPlaneConfig, env.Shoot.Resources, env.Shoot.NetworkConfig = openstack.ControlPlaneConfig(), nil, nil
 	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
@@ -46,7 +46,7 @@ func testAdoption(t *testing.T, env *environment) {
 		seed("Secret", resourceShoot+"-*"), seed("Secret", resourceShootCRDs+"-*"),
 		seed("Secret", upstreamWebhooks+"-*"), seed("Secret", resourceStorageClasses+"-*"),
 		seed("Secret", "managedresource-"+upstreamConfiguration+"-*"), seed("Secret", "managedresource-"+resourceSeed+"-*"),
-		// In the shoot: rights that nobody needs, webhooks that nobody serves, and a Secret that has another name now.
+		// In the shoot: unused roles, webhooks without a server, and a Secret with a former name.
 		"shoot: ClusterRole /extensions.gardener.cloud:provider-openstack:csi-driver-node",
 		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:" + ccm,
 		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:csi-driver-node",
@@ -59,8 +59,8 @@ func testAdoption(t *testing.T, env *environment) {
 	assert.Equal(t, "false", env.defaultOf(t, "default-class"))
 }
 
-// requestWithoutDefaultClass orders the ControlPlane when a user has just chosen that no class is the default. Upstream's extension lets
-// gardener-resource-manager take that back within a minute, so that this has to look away until it is told otherwise.
+// requestWithoutDefaultClass reconciles the ControlPlane after a user has disabled the default class. With upstream's extension,
+// gardener-resource-manager reverts the user's change within a minute, so the change must be made while it ignores the object.
 func (env *environment) requestWithoutDefaultClass(t *testing.T) {
 	t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: resourceStorageClasses}}
@@ -88,7 +88,7 @@ func (env *environment) annotate(t *testing.T, object client.Object, patch strin
 	require.NoError(t, env.seed.Client.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))))
 }
 
-// defaultOf returns what a class says about being the default.
+// defaultOf returns a class's annotation for the default class.
 func (env *environment) defaultOf(t *testing.T, name string) string {
 	t.Helper()
 	class := storageClass(name)
@@ -96,7 +96,7 @@ func (env *environment) defaultOf(t *testing.T, name string) string {
 	return class.Annotations[defaultClass]
 }
 
-// testDeleteAdopted lets the shoot go. What upstream's extension had there alone would hold it for ever.
+// testDeleteAdopted deletes the shoot. Objects that only upstream's extension had must not block that.
 func testDeleteAdopted(t *testing.T, env *environment) {
 	env.destroy(t)
 	env.stopController(t)

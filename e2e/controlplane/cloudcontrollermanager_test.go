@@ -22,14 +22,14 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 )
 
-// running is a cloud-controller-manager that runs as the Deployment says.
+// running is a cloud-controller-manager that runs as its Deployment describes it.
 type running struct {
 	*workload.Container
 	address string
 }
 
-// testCloudControllerManager runs the real one as the Deployment in the seed says, until testCredentials ends it: it logs in to
-// the shoot with the token that the seed was given, and to the cloud with the file that the controller wrote.
+// testCloudControllerManager runs the real one as the Deployment in the seed describes it, until testCredentials ends it: it uses the token for
+// the shoot in the seed, and the controller's configuration file for the cloud.
 func testCloudControllerManager(t *testing.T, env *environment) {
 	defer env.assertNothingForbidden(t) // which would explain whatever else goes wrong
 	env.ccm = env.runCloudControllerManager(t)
@@ -51,13 +51,13 @@ func testCloudControllerManager(t *testing.T, env *environment) {
 	env.assertScrapable(t)
 }
 
-// runCloudControllerManager starts the container. Its intervals are shorter than it knows.
+// runCloudControllerManager starts the container, with shorter intervals.
 func (env *environment) runCloudControllerManager(t *testing.T) *running {
 	t.Helper()
 	address, err := process.FreeAddress()
 	require.NoError(t, err)
 	host, port, _ := strings.Cut(address, ":")
-	// It outlives the part of the test that starts it, and its folder must.
+	// It outlives the part of the test that starts it, and so must its folder.
 	container, err := workload.RunContainer(context.WithoutCancel(t.Context()), env.seed.Client, workload.Run{
 		Namespace: env.Shoot.Namespace(), Deployment: ccm, Container: "openstack-cloud-controller-manager",
 		Program: filepath.Join(env.Programs, "openstack-cloud-controller-manager"),
@@ -78,14 +78,14 @@ func (c *running) await(t *testing.T) {
 	require.NoError(t, c.WaitForTLS(t.Context(), "https://"+c.address+"/healthz"))
 }
 
-// rollOut does what the Deployment's new pod does.
+// rollOut replaces the process, as the Deployment's new pod does.
 func (c *running) rollOut(t *testing.T) {
 	t.Helper()
 	require.NoError(t, c.Restart(context.WithoutCancel(t.Context())))
 	c.await(t)
 }
 
-// makeService makes a Service that wants a load balancer, and waits until it has an address.
+// makeService creates a Service with a load balancer, and waits for its address.
 func (env *environment) makeService(t *testing.T, name string) {
 	t.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault}}
@@ -97,7 +97,7 @@ func (env *environment) makeService(t *testing.T, name string) {
 	})
 }
 
-// assertScrapable makes sure that Prometheus, which is told whom to trust, trusts the one that answers.
+// assertScrapable asserts that the server's certificate is signed by the CA in Prometheus' configuration.
 func (env *environment) assertScrapable(t *testing.T) {
 	t.Helper()
 	monitor := &monitoringv1.ServiceMonitor{ObjectMeta: metav1.ObjectMeta{Name: "shoot-" + ccm}}
@@ -120,7 +120,7 @@ func (env *environment) assertScrapable(t *testing.T) {
 	assert.Equal(t, http.StatusOK, answer.StatusCode)
 }
 
-// assertNothingForbidden makes sure that it has all the rights in the shoot that it wants.
+// assertNothingForbidden asserts that it has all rights in the shoot that it uses.
 func (env *environment) assertNothingForbidden(t *testing.T) {
 	t.Helper()
 	refused, err := env.Cluster.AuditLog().Forbidden(audit.UserOf(metav1.NamespaceSystem, ccm))

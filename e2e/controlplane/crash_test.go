@@ -10,8 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testCreateAfterCrash ends the controller by force in the middle of a create, where it waits for somebody who is away for the
-// moment. Its successor goes on without another word from gardenlet.
+// testCreateAfterCrash kills the controller during a creation that waits for a stopped program. The next process continues without a new request of
+// gardenlet.
 func testCreateAfterCrash(t *testing.T, env *environment) {
 	env.startController(t)
 	env.seed.StopShootManager(env.Shoot)
@@ -25,7 +25,7 @@ func testCreateAfterCrash(t *testing.T, env *environment) {
 	env.assertRunning(t, ccm, csiController, snapshotController)
 }
 
-// awaitMessage waits until the ControlPlane says what keeps its operation.
+// awaitMessage waits until the ControlPlane reports what it waits for.
 func (env *environment) awaitMessage(t *testing.T, operation gardencorev1beta1.LastOperationType, word string) {
 	t.Helper()
 	clusterstest.Eventually(t, "it is said that something "+word, func() bool {

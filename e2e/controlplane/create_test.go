@@ -22,12 +22,12 @@ const (
 	snapshotController = "csi-snapshot-controller"
 )
 
-// accounts are the ServiceAccounts that components log in to the shoot as.
+// accounts are the components' ServiceAccounts in the shoot.
 func accounts() []string {
 	return []string{ccm, "csi-attacher", "csi-provisioner", "csi-resizer", snapshotController, "csi-snapshotter"}
 }
 
-// testCreate brings a control plane into being, as gardenlet does for a new shoot.
+// testCreate creates a control plane, as gardenlet does for a new shoot.
 func testCreate(t *testing.T, env *environment) {
 	env.startController(t)
 	env.reconcile(t)
@@ -43,7 +43,7 @@ func testCreate(t *testing.T, env *environment) {
 	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
-// assertInShoot looks for what is in any shoot.
+// assertInShoot checks the objects that all shoots have.
 func (env *environment) assertInShoot(t *testing.T) {
 	t.Helper()
 	shoot := env.Cluster.Client
@@ -70,7 +70,7 @@ func (env *environment) assertInShoot(t *testing.T) {
 	}
 }
 
-// testNoOp counts what a reconcile costs that finds nothing to do.
+// testNoOp counts the requests and writes of a reconciliation without changes.
 func testNoOp(t *testing.T, env *environment) {
 	env.awaitHealthy(t)
 	env.stopController(t)

@@ -13,10 +13,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// specialCharacters is a password that means something in every language on its way into a file.
+// specialCharacters is a password with characters that are special in each of the formats that it is written in.
 const specialCharacters = "q\"uo'te\\ back #hash ;semi =eq [x] %20 $HOME `w`\nnewline"
 
-// testCredentials changes the password of the shoot's account. What uses it is replaced, and nothing else.
+// testCredentials changes the password of the shoot's account. Only its users are restarted.
 func testCredentials(t *testing.T, env *environment) {
 	before, deployments, pods := env.snapshot(t), env.deployments(t), map[string][]string{}
 	for name, deployment := range deployments {
@@ -58,7 +58,7 @@ func testCredentials(t *testing.T, env *environment) {
 	})
 }
 
-// withoutHashes puts an asterisk in the place of what says in a name which content it is.
+// withoutHashes replaces hashes in names by an asterisk.
 func withoutHashes(names []string) []string {
 	hashes := regexp.MustCompile(`(-[0-9a-f]{5,8})+$`)
 	for i, name := range names {

@@ -14,8 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testDelete deletes the ControlPlane. What is in the shoot goes before what works on it, also when the controller is ended by
-// force in the middle.
+// testDelete deletes the ControlPlane. Objects in the shoot are deleted before their controllers, also when the controller is killed meanwhile.
 func testDelete(t *testing.T, env *environment) {
 	before := len(env.writes(t))
 	env.seed.StopShootManager(env.Shoot)
@@ -37,8 +36,8 @@ func testDelete(t *testing.T, env *environment) {
 	env.assertNothingLeft(t)
 }
 
-// assertNothingLeft makes sure that there is nothing in the seed and in the shoot that was not there before the first
-// ControlPlane, but for what gardener-resource-manager leaves in a shoot in any case.
+// assertNothingLeft asserts that seed and shoot have no objects that were not there before the first ControlPlane, except those that
+// gardener-resource-manager keeps in any shoot.
 func (env *environment) assertNothingLeft(t *testing.T) {
 	t.Helper()
 	for _, name := range env.snapshot(t).AddedSince(env.initial) {
@@ -46,8 +45,8 @@ func (env *environment) assertNothingLeft(t *testing.T) {
 	}
 }
 
-// isOfResourceManager tells of ServiceAccounts that gardener-resource-manager has made for tokens, and of Secrets that it collects
-// as garbage, ten minutes old at the soonest.
+// isOfResourceManager reports whether an object is a ServiceAccount that gardener-resource-manager created for tokens, or a Secret that it
+// garbage-collects after ten minutes.
 func (env *environment) isOfResourceManager(t *testing.T, name string) bool {
 	t.Helper()
 	if account, found := strings.CutPrefix(name, "shoot: ServiceAccount kube-system/"); found {

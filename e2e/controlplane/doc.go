@@ -1,5 +1,4 @@
-// Package controlplane tests the controlplane-controller as what it is in a landscape: a process beside real
-// gardener-resource-managers, a shoot with an API server of its own, and a second seed. The client on the other side is
-// gardenlet's own code, and what came of an order is read from the seeds, from the shoot and from the cloud. Nothing here looks
-// inside the controller.
+// Package controlplane tests the controlplane-controller as a process with real gardener-resource-managers, a shoot with an API server of its own,
+// and a second seed. gardenlet's own code is the client, and the results are read from the seeds, the shoot and the cloud. The tests do not use
+// the controller's packages.
 package controlplane

@@ -24,8 +24,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-// testDryRun lets real API servers look at the objects of all golden files, those of the oldest and of the newest Kubernetes
-// among them. Nothing is stored.
+// testDryRun sends the objects of all golden files to real API servers as dry runs, including those of the oldest and the newest Kubernetes.
 func testDryRun(t *testing.T, env *environment) {
 	root, err := repo.Path("internal", "controlplane")
 	require.NoError(t, err)
@@ -61,7 +60,7 @@ func testDryRun(t *testing.T, env *environment) {
 	env.assertStrict(t)
 }
 
-// assertStrict makes sure that the look would find faults.
+// assertStrict asserts that a dry run would find errors.
 func (env *environment) assertStrict(t *testing.T) {
 	t.Helper()
 	objects := env.manifests(t, resourceSeed)
@@ -74,7 +73,7 @@ func (env *environment) assertStrict(t *testing.T) {
 	assert.True(t, apierrors.IsInvalid(env.dryRunCreate(t, contradictory)), "an object whose name is taken is looked at, too")
 }
 
-// dryRunLive does the same with what gardener-resource-manager is told to apply, and returns the names of it.
+// dryRunLive does the same with the present content of ManagedResources, and returns its names.
 func (env *environment) dryRunLive(t *testing.T) (names []string) {
 	t.Helper()
 	for _, name := range managedResources() {
@@ -86,7 +85,7 @@ func (env *environment) dryRunLive(t *testing.T) (names []string) {
 	return names
 }
 
-// manifests returns what a ManagedResource holds.
+// manifests returns the content of a ManagedResource.
 func (env *environment) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -106,7 +105,7 @@ func (env *environment) dryRun(t *testing.T, where string, object *unstructured.
 	assert.NoError(t, env.dryRunCreate(t, object), "%s: %s %s", where, object.GetKind(), object.GetName())
 }
 
-// dryRunCreate asks whether the object could be created as it is. One whose name is taken has been found to be without fault.
+// dryRunCreate creates the object as a dry run. "Already exists" is a success: the object was validated before.
 func (env *environment) dryRunCreate(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
 	c := env.Cluster.Client
@@ -123,8 +122,7 @@ func (env *environment) dryRunCreate(t *testing.T, object *unstructured.Unstruct
 	return err
 }
 
-// isOfSeed tells where an object belongs. The shoot of this test has no vertical autoscaler, so that its API server knows
-// nothing of the kind; the seed's does.
+// isOfSeed reports whether an object is for the seed. The shoot of this test has no CRDs of the vertical pod autoscaler; the seed has.
 func (env *environment) isOfSeed(object *unstructured.Unstructured) bool {
 	if object.GetKind() == "VerticalPodAutoscaler" {
 		return true

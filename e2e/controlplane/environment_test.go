@@ -20,7 +20,7 @@ import (
 // controllerName is the name of the controller, its rights and its namespace.
 const controllerName = "controlplane-controller"
 
-// environment is the ground, the seed that hosts the shoot at the moment, and the controller that runs there, if any.
+// environment has the clusters, the seed that hosts the shoot, and the running controller, if any.
 type environment struct {
 	*clusters.Clusters
 	seed       *clusters.Seed
@@ -29,15 +29,15 @@ type environment struct {
 	site       site
 	// ccm is the shoot's cloud-controller-manager while it runs.
 	ccm *running
-	// manilaCredentials are those that the user gave for Manila alone.
+	// manilaCredentials are the user's credentials for Manila only.
 	manilaCredentials map[string][]byte
-	// dir is for what parts leave to others.
+	// dir has files that several parts use.
 	dir string
-	// initial is what there was before the first ControlPlane.
+	// initial are the objects before the first ControlPlane.
 	initial clusterstest.Snapshot
 }
 
-// newEnvironment returns a world with a shoot whose infrastructure is ready.
+// newEnvironment returns an environment with a shoot whose infrastructure is ready.
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	env := &environment{Clusters: clusterstest.New(t, clusters.Options{Destination: true}), dir: t.TempDir()}
@@ -55,7 +55,7 @@ func newEnvironment(t *testing.T) *environment {
 	return env
 }
 
-// snapshot lists what there is in both clusters, but for the controller's own.
+// snapshot lists the objects of both clusters without the controller's own.
 func (env *environment) snapshot(t *testing.T) clusterstest.Snapshot {
 	t.Helper()
 	return clusterstest.TakeSnapshot(t, env.seed, env.Cluster, controllerName)
@@ -72,7 +72,7 @@ func (env *environment) startController(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// stopController asks the controller to end, which it must do in good order. All it had to write is written afterwards.
+// stopController terminates the controller, which must succeed. Afterwards its last writes are done.
 func (env *environment) stopController(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -81,13 +81,13 @@ func (env *environment) stopController(t *testing.T) {
 	env.controller = nil
 }
 
-// killController ends the controller as a power failure would.
+// killController kills the controller.
 func (env *environment) killController() {
 	env.controller.Kill()
 	env.controller = nil
 }
 
-// requestReconcile asks for the shoot's ControlPlane as it is now described.
+// requestReconcile requests a reconciliation of the shoot's ControlPlane with its present description.
 func (env *environment) requestReconcile(t *testing.T) {
 	t.Helper()
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
@@ -95,7 +95,7 @@ func (env *environment) requestReconcile(t *testing.T) {
 	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Deploy(t.Context()))
 }
 
-// reconcile orders the shoot's ControlPlane and waits for it, as gardenlet does.
+// reconcile reconciles the shoot's ControlPlane and waits for it, as gardenlet does.
 func (env *environment) reconcile(t *testing.T) {
 	t.Helper()
 	env.requestReconcile(t)
@@ -118,8 +118,8 @@ func (env *environment) object(t *testing.T) *extensionsv1alpha1.ControlPlane {
 	return object
 }
 
-// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the
-// time of an order with that of an operation by whole seconds.
+// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the times of a
+// request and of an operation by whole seconds.
 func (env *environment) waitNextSecond(t *testing.T) {
 	t.Helper()
 	object, err := env.seed.Gardenlet.GetControlPlane(t.Context(), env.Shoot)
@@ -131,7 +131,7 @@ func (env *environment) waitNextSecond(t *testing.T) {
 	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
 }
 
-// writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
+// writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.
 func (env *environment) writes(t *testing.T) []audit.Write {
 	t.Helper()
 	writes, err := env.seed.Writes(env.Shoot.Namespace())
@@ -139,7 +139,7 @@ func (env *environment) writes(t *testing.T) []audit.Write {
 	return writes
 }
 
-// genericKubeconfig returns the name of the Secret with the kubeconfig that all components share.
+// genericKubeconfig returns the name of the Secret with the kubeconfig of all components.
 func (env *environment) genericKubeconfig(t *testing.T) string {
 	t.Helper()
 	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: env.Shoot.Namespace()}}
@@ -147,7 +147,7 @@ func (env *environment) genericKubeconfig(t *testing.T) string {
 	return cluster.Annotations["generic-token-kubeconfig.secret.gardener.cloud/name"]
 }
 
-// get reads an object of the shoot's namespace in the seed, and tells whether it is there.
+// get reads an object of the shoot's namespace in the seed, and reports whether it exists.
 func (env *environment) get(t *testing.T, object client.Object) bool {
 	t.Helper()
 	object.SetNamespace(env.Shoot.Namespace())

@@ -14,8 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testForceDelete deletes the ControlPlane of a shoot that is dead. What would be for the shoot's gardener-resource-manager to do
-// is ordered, and left to Gardener, which knows that there is none.
+// testForceDelete deletes the ControlPlane of a shoot whose cluster does not run. ManagedResources are deleted without waiting for the shoot's
+// gardener-resource-manager, and Gardener does the rest.
 func testForceDelete(t *testing.T, env *environment) {
 	there := env.snapshot(t)
 	env.seed.StopShootManager(env.Shoot)

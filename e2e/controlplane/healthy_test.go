@@ -23,12 +23,12 @@ const (
 	resourceStorageClasses = "extension-controlplane-storageclasses"
 )
 
-// managedResources are those of a ControlPlane.
+// managedResources are a ControlPlane's.
 func managedResources() []string {
 	return []string{resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses}
 }
 
-// awaitRolledOut waits until gardener-resource-manager says that all is there, healthy, and nothing on its way.
+// awaitRolledOut waits until gardener-resource-manager reports all objects as applied, healthy and not progressing.
 func (env *environment) awaitRolledOut(t *testing.T) {
 	t.Helper()
 	env.awaitResources(t, managedResources()...)
@@ -52,7 +52,7 @@ func (env *environment) awaitResources(t *testing.T, names ...string) {
 	}
 }
 
-// awaitHealthy waits until the ControlPlane itself says that all is well.
+// awaitHealthy waits until the ControlPlane's own conditions are healthy.
 func (env *environment) awaitHealthy(t *testing.T) {
 	t.Helper()
 	for _, kind := range []gardencorev1beta1.ConditionType{
@@ -80,7 +80,7 @@ func (env *environment) deployments(t *testing.T) map[string]*appsv1.Deployment 
 	return deployments
 }
 
-// assertRunning makes sure that the Deployments of these names, and no others, run.
+// assertRunning asserts that exactly the Deployments of these names have running pods.
 func (env *environment) assertRunning(t *testing.T, names ...string) {
 	t.Helper()
 	var found []string
@@ -107,7 +107,7 @@ func (env *environment) pods(t *testing.T, deployment *appsv1.Deployment) (names
 	return names
 }
 
-// assertTokens makes sure that the components named can log in to the shoot.
+// assertTokens asserts that the named components can connect to the shoot.
 func (env *environment) assertTokens(t *testing.T, accounts ...string) {
 	t.Helper()
 	for _, account := range accounts {

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testHibernation sends the shoot to sleep and wakes it, in the order in which gardenlet does both.
+// testHibernation hibernates the shoot and wakes it up, in gardenlet's order.
 func testHibernation(t *testing.T, env *environment) {
 	there := env.snapshot(t)
 	env.Shoot.Hibernated = true

@@ -15,10 +15,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// reference is the name by which the user refers to a Secret with credentials for Manila.
+// reference is the user's name of a reference to a Secret with credentials for Manila.
 const reference = "manila"
 
-// testManila switches shared file systems on, with credentials of their own.
+// testManila enables shared file systems, with credentials of their own.
 func testManila(t *testing.T, env *environment) {
 	credentials, id, err := env.Account.ApplicationCredential(t.Context(), "manila")
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func testManila(t *testing.T, env *environment) {
 	assert.Equal(t, "ref-credentials-for-manila", env.object(t).Status.Resources[0].ResourceRef.Name, "they travel with the shoot")
 }
 
-// copyReferenced does what gardenlet does with what a shoot refers to.
+// copyReferenced does what gardenlet does with a shoot's references.
 func (env *environment) copyReferenced(t *testing.T) {
 	t.Helper()
 	require.NoError(t, env.seed.Client.Create(t.Context(), &corev1.Secret{
@@ -52,8 +52,7 @@ func (env *environment) copyReferenced(t *testing.T) {
 	}))
 }
 
-// testVersions renders everything there is for another version of Kubernetes, the oldest. The shoot's API server does not serve
-// what that one does not know, and comes back to its own version.
+// testVersions renders all objects for another version of Kubernetes, the oldest. The shoot's API server keeps its own version.
 func testVersions(t *testing.T, env *environment) {
 	own := env.Shoot.KubernetesVersion
 	newest := env.dryRunLive(t)

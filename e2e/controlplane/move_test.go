@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testMove moves the shoot's control plane to another seed. All that goes along is the ShootState as Gardener computes it, and
-// what users have in the garden.
+// testMove migrates the shoot's control plane to another seed. Only the ShootState, computed by Gardener's code, and the user's Secrets in the
+// garden are transferred.
 func testMove(t *testing.T, env *environment) {
 	there, authorities := env.snapshot(t), env.authorities(t)
 	state, err := env.seed.Gardenlet.ShootState(t.Context(), env.Shoot)
@@ -48,7 +48,7 @@ func testMove(t *testing.T, env *environment) {
 	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 }
 
-// restore brings the shoot to life on the destination seed.
+// restore restores the shoot on the destination seed.
 func (env *environment) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	t.Helper()
 	env.seed = env.Destination

@@ -21,8 +21,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// testSameRegistration lets the controller register its webhooks in the seed that hosts nobody, and Gardener's library register
-// the same webhooks beside.
+// testSameRegistration lets the controller register its webhooks in the seed without shoots, and Gardener's library register the same webhooks
+// beside.
 func testSameRegistration(t *testing.T, env *environment) {
 	address, err := process.FreeAddress()
 	require.NoError(t, err)
@@ -45,8 +45,8 @@ func testSameRegistration(t *testing.T, env *environment) {
 	assert.Equal(t, theirs.OwnerReferences, ours.OwnerReferences)
 	require.Len(t, ours.Webhooks, 4)
 	for i := range ours.Webhooks {
-		// On purpose: who asks for an object in another version of its group is to be heard, reviews come in the version that is
-		// not deprecated, and everything that is changed is in namespaces.
+		// Intended: an object is mutated in any version of its group, reviews have the version that is not deprecated, and all mutated kinds are
+		// namespaced.
 		theirs.Webhooks[i].MatchPolicy = new(admissionregistrationv1.Equivalent)
 		theirs.Webhooks[i].AdmissionReviewVersions = []string{"v1"}
 		theirs.Webhooks[i].Rules[0].Scope = new(admissionregistrationv1.NamespacedScope)
@@ -54,8 +54,8 @@ func testSameRegistration(t *testing.T, env *environment) {
 	assert.Equal(t, theirs.Webhooks, ours.Webhooks)
 }
 
-// registerByLibrary registers the same webhooks under the name of another controller, and returns what the API server then holds,
-// with the controller's own name.
+// registerByLibrary registers the same webhooks under the name of another controller, and returns the stored configuration with the controller's
+// name.
 func (env *environment) registerByLibrary(
 	t *testing.T, ours *admissionregistrationv1.MutatingWebhookConfiguration, address string,
 ) *admissionregistrationv1.MutatingWebhookConfiguration {

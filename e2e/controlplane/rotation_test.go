@@ -29,8 +29,8 @@ const (
 	certificate = "cloud-controller-manager-server"
 )
 
-// testSameRotation rotates the shoot's CAs. In each phase the controller must have done what Gardener's own library for extensions
-// does in a namespace beside.
+// testSameRotation rotates the shoot's CAs. In each phase the controller must have done the same as Gardener's library for extensions in another
+// namespace.
 func testSameRotation(t *testing.T, env *environment) {
 	twin := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "twin"}}
 	require.NoError(t, env.seed.Client.Create(t.Context(), twin))
@@ -59,7 +59,7 @@ func testSameRotation(t *testing.T, env *environment) {
 	require.NoError(t, env.seed.Client.Delete(t.Context(), twin))
 }
 
-// issueByLibrary issues what upstream's extension does, with the library that it uses.
+// issueByLibrary issues upstream's certificates, by the library that upstream uses.
 func (env *environment) issueByLibrary(t *testing.T, namespace string) {
 	t.Helper()
 	cluster, err := extensions.GetCluster(t.Context(), env.seed.Client, env.Shoot.Namespace())
@@ -74,7 +74,7 @@ func (env *environment) issueByLibrary(t *testing.T, namespace string) {
 	require.NoError(t, manager.Cleanup(t.Context()))
 }
 
-// upstreamCertificates are those of upstream's extension.
+// upstreamCertificates are upstream's certificates.
 func upstreamCertificates(namespace string) []extensionssecretsmanager.SecretConfigWithOptions {
 	return []extensionssecretsmanager.SecretConfigWithOptions{
 		{
@@ -91,14 +91,13 @@ func upstreamCertificates(namespace string) []extensionssecretsmanager.SecretCon
 	}
 }
 
-// issued is what a secrets manager keeps, without what is random.
+// issued are a secrets manager's Secrets, without random content.
 type issued struct {
-	// Authorities are the CAs that there are, Trusted those in the newest bundle. Signer is the place of the one that has signed
-	// the server's certificate in the order in which they were made.
+	// Authorities are the CAs, Trusted those in the newest bundle. Signer is the index of the CA, by age, that has signed the server's certificate.
 	Authorities, Trusted, Signer int
 	// Labels are those of all Secrets, Keys their keys.
 	Labels, Keys []string
-	// Subject and Names are those of the server's certificate, without the namespace.
+	// Subject and Names are the server certificate's, without the namespace.
 	Subject string
 	Names   []string
 }
@@ -139,7 +138,7 @@ func (env *environment) issuedIn(t *testing.T, namespace string) issued {
 	return found
 }
 
-// describeLabels names the labels of a Secret, and their values but for sums and times.
+// describeLabels formats the labels of a Secret, without checksums and times.
 func describeLabels(secret corev1.Secret) string {
 	var labels []string
 	for key, value := range secret.Labels {

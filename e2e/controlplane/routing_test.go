@@ -19,8 +19,8 @@ import (
 
 const calico = "system:serviceaccount:kube-system:calico-node"
 
-// testNativeRouting switches the overlay network of a living shoot off. From then on the cloud-controller-manager says whether a
-// node's network is available, and Calico must neither have said it before nor say it again.
+// testNativeRouting disables the overlay of an existing shoot. From then on the cloud-controller-manager reports whether a node's network is
+// available, and Calico must neither have reported it before nor do so again.
 func testNativeRouting(t *testing.T, env *environment) {
 	env.setNodeCondition(t, calico, corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "CalicoIsUp")
 	env.setNodeCondition(t, "kubelet", corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure")
@@ -53,7 +53,7 @@ func testNativeRouting(t *testing.T, env *environment) {
 	env.assertNothingForbidden(t)
 }
 
-// assertCalicoConditionDenied lets several speak about the same node. A policy is in force a moment after it is there.
+// assertCalicoConditionDenied lets several users set the node's condition. A policy takes effect a moment after its creation.
 func (env *environment) assertCalicoConditionDenied(t *testing.T) {
 	clusterstest.Eventually(t, "the policy is in force", func() bool {
 		env.setNodeCondition(t, "somebody", corev1.NodeNetworkUnavailable, corev1.ConditionTrue, "NoRouteCreated")
@@ -71,7 +71,7 @@ func (env *environment) assertCalicoConditionDenied(t *testing.T) {
 	assert.Nil(t, env.nodeCondition(t, corev1.NodeNetworkUnavailable), "where nobody has spoken Calico is not the first")
 }
 
-// nodeCondition returns what is said about the node, or nil.
+// nodeCondition returns the node's condition, or nil.
 func (env *environment) nodeCondition(t *testing.T, kind corev1.NodeConditionType) *corev1.NodeCondition {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}
@@ -84,7 +84,7 @@ func (env *environment) nodeCondition(t *testing.T, kind corev1.NodeConditionTyp
 	return nil
 }
 
-// setNodeCondition lets a user say something about the node, in the way in which Calico and kubelets do.
+// setNodeCondition lets a user set a condition of the node, with a patch as Calico and kubelets send it.
 func (env *environment) setNodeCondition(t *testing.T, user string, kind corev1.NodeConditionType, status corev1.ConditionStatus, reason string) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{{
@@ -94,7 +94,7 @@ func (env *environment) setNodeCondition(t *testing.T, user string, kind corev1.
 	env.patchNode(t, user, types.StrategicMergePatchType, patch)
 }
 
-// removeNodeCondition takes back what is said about the node.
+// removeNodeCondition removes a condition of the node.
 func (env *environment) removeNodeCondition(t *testing.T, kind corev1.NodeConditionType) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []map[string]any{{"type": kind, "$patch": "delete"}}}})

@@ -16,8 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// testSameAsGardener compares what is written anew in the controller, to spare it Gardener's heavier packages, with what those
-// would have made.
+// testSameAsGardener compares code of the controller that replaces Gardener's packages with large dependencies, with those packages.
 func testSameAsGardener(t *testing.T, env *environment) {
 	for _, part := range []struct {
 		sentence string

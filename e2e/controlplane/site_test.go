@@ -20,17 +20,16 @@ const (
 	flavor   = "m1.small"
 	// podsOfNode is the range of the node's pods.
 	podsOfNode = "100.96.0.0/24"
-	// uninitialized is the taint of a node that no cloud-controller-manager has seen (k8s.io/cloud-provider/api).
+	// uninitialized is the taint of a Node that no cloud-controller-manager has initialized (k8s.io/cloud-provider/api).
 	uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 )
 
-// site is where the shoot is in the cloud, by IDs, and the server of its only node.
+// site has the IDs of the shoot's resources in the cloud, and the server of its only node.
 type site struct {
 	router, server, address, zone string
 }
 
-// makeSite lets the infrastructure-controller make what control planes stand on and gardenlet pass on what it says, and gives
-// the shoot a node.
+// makeSite lets infrastructure-controller create the infrastructure, copies its status as gardenlet does, and adds a node to the shoot.
 func (env *environment) makeSite(t *testing.T) {
 	t.Helper()
 	infrastructure := openstack.InfrastructureConfig(env.Cloud)
@@ -55,7 +54,7 @@ func (env *environment) makeSite(t *testing.T) {
 	env.makeNode(t, status)
 }
 
-// makeNode makes a server, and the Node that its kubelet would.
+// makeNode creates a server, and the Node that its kubelet would register.
 func (env *environment) makeNode(t *testing.T, status openstackv1alpha1.InfrastructureStatus) {
 	t.Helper()
 	env.site.server = env.asMember(t, http.MethodPost, conformance.Compute, "/v2.1/servers", conformance.Body{"server": conformance.Body{
@@ -84,7 +83,7 @@ func (env *environment) asMember(t *testing.T, method string, service conformanc
 	return answer
 }
 
-// pick returns the ID of the thing with a name.
+// pick returns the ID of the resource with a name.
 func (env *environment) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
 	for _, object := range env.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {
@@ -96,7 +95,7 @@ func (env *environment) pick(t *testing.T, service conformance.Service, path, ki
 	return ""
 }
 
-// asOperator reads something of all projects as the cloud's operator, which goes on when the account's password has changed.
+// asOperator reads resources of all projects as the cloud's operator, also when the account's password has changed.
 func (env *environment) asOperator(t *testing.T, service conformance.Service, path string) conformance.Object {
 	t.Helper()
 	answer, err := env.Account.DoAsOperator(t.Context(), http.MethodGet, service, path, nil)
@@ -104,7 +103,7 @@ func (env *environment) asOperator(t *testing.T, service conformance.Service, pa
 	return answer
 }
 
-// routes lists those of the shoot's router, as "range via address".
+// routes lists the routes of the shoot's router, as "range via address".
 func (env *environment) routes(t *testing.T) (routes []string) {
 	t.Helper()
 	for _, route := range env.asOperator(t, conformance.Network, "/v2.0/routers/"+env.site.router).Objects("router.routes") {

@@ -7,8 +7,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
-// TestControlPlane leads one shoot through its life, and through three more that begin or end in other ways. All parts share
-// the API servers; each takes over what the one before has left.
+// TestControlPlane takes one shoot through its life, and through three more that begin or end in other ways. All parts share the API servers; each
+// starts with the state after the previous one.
 func TestControlPlane(t *testing.T) {
 	env := newEnvironment(t)
 	clusterstest.AssertNoErrors(t, env.Clusters)
@@ -41,8 +41,8 @@ func TestControlPlane(t *testing.T) {
 	t.Run("Rights", func(t *testing.T) { testRights(t, env, complete) })
 }
 
-// testRights makes sure that the controller has all rights that it uses; and, when all parts were played, no others. It asks for its
-// namespace when it registers webhooks, which are not served here, and for pods when a component has been ill for long.
+// testRights asserts that the controller has all rights that it uses and, after all parts were run, no others. It reads its namespace when it
+// registers webhooks, which are not served here, and pods when a component has been unhealthy for long.
 func testRights(t *testing.T, env *environment, all bool) {
 	if env.controller != nil {
 		env.stopController(t)

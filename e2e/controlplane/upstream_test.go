@@ -28,8 +28,8 @@ const (
 	upstreamWebhooks      = "extension-controlplane-shoot-webhooks"
 )
 
-// simulateUpstream leaves everything as upstream's extension does when it has fulfilled the shoot's ControlPlane, with the functions
-// of Gardener's library that it uses.
+// simulateUpstream creates the objects of upstream's extension for a reconciled ControlPlane, with the functions of Gardener's library that
+// upstream uses.
 func (env *environment) simulateUpstream(t *testing.T) {
 	t.Helper()
 	namespace := env.Shoot.Namespace()
@@ -73,7 +73,7 @@ func (env *environment) simulateUpstreamCertificates(t *testing.T) string {
 	return issued[certificate].Name
 }
 
-// simulateUpstreamStatus orders the ControlPlane and fulfils the order on paper.
+// simulateUpstreamStatus creates the ControlPlane with a status of success.
 func (env *environment) simulateUpstreamStatus(t *testing.T) {
 	t.Helper()
 	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Deploy(t.Context()))
@@ -99,7 +99,7 @@ func upstreamFile(t *testing.T, name string) []byte {
 	return content
 }
 
-// definitions are those of the snapshot controller, which upstream's extension brings along in the same form.
+// definitions are the CRDs of the snapshot controller, which upstream's extension has in the same form.
 func definitions(t *testing.T) (all []byte) {
 	t.Helper()
 	folder, err := repo.Path("internal", "controlplane", "csi", "crds")
@@ -115,7 +115,7 @@ func definitions(t *testing.T) (all []byte) {
 	return all
 }
 
-// sidecarRoles are what each of the CSI sidecars may do: some of it, which is enough to be taken over.
+// sidecarRoles are roles of the CSI sidecars, with a part of their rules, which is enough for the adoption.
 func sidecarRoles() (all []byte) {
 	const roles = `
 ---

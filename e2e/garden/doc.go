@@ -1,4 +1,4 @@
-// Package garden holds what Trellis registers against Gardener: the real gardener-apiserver takes the registrations,
-// gardener-controller-manager's controllers decide who is installed where, gardenlet's controllers render the charts, and the real
-// gardener-resource-manager applies them to a seed. Pods are played, so that no controller of ours runs.
+// Package garden tests Trellis' registrations with Gardener: the real gardener-apiserver accepts the registrations, gardener-controller-manager's
+// controllers create installations, gardenlet's controllers render the charts, and the real gardener-resource-manager applies them to a seed. Pods
+// are simulated, so that none of our controllers runs.
 package garden

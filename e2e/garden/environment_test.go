@@ -28,10 +28,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
-// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+// timeout bounds each wait. It is long, because it only takes time if a test fails.
 const timeout = 5 * time.Minute
 
-// environment is what all tests here stand on: a garden, of which a process starts one only, and a cluster that may become a seed.
+// environment is shared by all tests: a garden, of which a process can start one only, and a cluster that may become a seed.
 type environment struct {
 	*garden.Garden
 	cluster *seed.Seed
@@ -65,7 +65,7 @@ func newEnvironment(t *testing.T) *environment {
 	return env
 }
 
-// clear removes everything that was registered, and all who needed it.
+// clear removes all registrations, and the objects that need them.
 func (env *environment) clear(t *testing.T) {
 	t.Helper()
 	shoots := &gardencorev1beta1.ShootList{}
@@ -73,7 +73,7 @@ func (env *environment) clear(t *testing.T) {
 	for _, shoot := range shoots.Items {
 		require.NoError(t, env.DeleteShoot(t.Context(), shoot.Name))
 	}
-	// Gardener uninstalls what is on a seed that goes.
+	// Gardener uninstalls what is on a deleted seed.
 	env.delete(t, &gardencorev1beta1.BackupBucket{}, &gardencorev1beta1.BackupBucketList{})
 	env.delete(t, &gardencorev1beta1.Seed{}, &gardencorev1beta1.SeedList{})
 	env.delete(t, &gardencorev1beta1.ControllerRegistration{}, &gardencorev1beta1.ControllerRegistrationList{})
@@ -97,7 +97,7 @@ func (env *environment) installations(t *testing.T, registration string) []garde
 	return list.Items
 }
 
-// installed waits until a registration is installed on the only seed there is, and all is well with it.
+// installed waits until a registration is installed on the only seed, and healthy.
 func (env *environment) installed(t *testing.T, registration string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	var found []gardencorev1beta1.ControllerInstallation
@@ -119,7 +119,7 @@ func namespaceOf(installation *gardencorev1beta1.ControllerInstallation) *corev1
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "extension-" + installation.Name}}
 }
 
-// change edits an object until nobody else has changed it meanwhile.
+// change edits an object, and retries conflicts.
 func change[T client.Object](t *testing.T, c client.Client, object T, edit func(T)) error {
 	t.Helper()
 	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))

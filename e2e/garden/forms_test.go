@@ -25,7 +25,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// Every file of charts/registrations goes into the cluster that it is for as an admin applies it, down to the last field.
+// Each file of charts/registrations is applied to its cluster as an admin applies it, with strict validation.
 func testForms(t *testing.T, env *environment) {
 	for _, entry := range catalogue(t).Registrations {
 		t.Run(entry.Name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func testForms(t *testing.T, env *environment) {
 	})
 }
 
-// testOperatorForm is for the cluster that gardener-operator runs in, of which only the API is here.
+// testOperatorForm is for the cluster of gardener-operator, of which only the API is here.
 func testOperatorForm(t *testing.T, env *environment) {
 	_, err := envtest.InstallCRDs(env.cluster.Config, envtest.CRDInstallOptions{
 		Paths:              []string{gardenerFile(t, "example/operator/10-crd-operator.gardener.cloud_extensions.yaml")},
@@ -78,7 +78,7 @@ func catalogue(t *testing.T) registration.Catalogue {
 	return read
 }
 
-// objectsOf returns the objects of one file of charts/registrations.
+// objectsOf returns the objects in a file of charts/registrations.
 func objectsOf(t *testing.T, name, form string) []*unstructured.Unstructured {
 	t.Helper()
 	path, err := repo.Path("charts", "registrations", name, form+".yaml")

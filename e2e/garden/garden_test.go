@@ -2,7 +2,7 @@ package garden
 
 import "testing"
 
-// part is about one promise. It finds the garden as the one before has left it.
+// part is a group of related cases. It starts with the garden's state after the previous part.
 type part struct {
 	name string
 	run  func(*testing.T, *environment)
@@ -14,7 +14,7 @@ func parts() []part {
 		{"Refused", testRefused},
 		{"Wanted", testRequired},
 		{"Unregistered", testUnregistered},
-		// The life of a landscape: one seed, on which charts are really installed.
+		// The life of a landscape: one seed, on which charts are installed.
 		{"Monolith", testMonolith},
 		{"Moved", testMoved},
 		{"Rendered", testRendered},
@@ -23,7 +23,7 @@ func parts() []part {
 	}
 }
 
-// TestGarden has one garden for all parts: a process starts no second one.
+// TestGarden uses one garden for all parts: a process can start only one.
 func TestGarden(t *testing.T) {
 	env := newEnvironment(t)
 	for _, part := range parts() {

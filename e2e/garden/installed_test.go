@@ -37,7 +37,7 @@ func trellisRegistrations(t *testing.T) []string {
 	return names
 }
 
-// What gardenlet renders is what charts.Render does, to which the golden files of the charts are held.
+// gardenlet renders the same as charts.Render, which the charts' golden files are compared with.
 func testRendered(t *testing.T, env *environment) {
 	for _, name := range trellisRegistrations(t) {
 		installation := env.installed(t, name)
@@ -93,7 +93,7 @@ func (env *environment) render(t *testing.T, installation *gardencorev1beta1.Con
 	}
 	for _, object := range objects {
 		if workload, ok := object.(*appsv1.Deployment); ok {
-			// gardenlet tells every container of an extension where it is.
+			// gardenlet adds environment variables with the seed's location to all containers of an extension.
 			for i := range workload.Spec.Template.Spec.Containers {
 				container := &workload.Spec.Template.Spec.Containers[i]
 				container.Env = append(container.Env, corev1.EnvVar{Name: "SEED_NAME", Value: seed.Name})
@@ -140,7 +140,7 @@ func (env *environment) managedResource(t *testing.T, installation *gardencorev1
 	return managed
 }
 
-// snapshot tells of each object that an installation has in the seed, and of its namespace, which one it is and in which version.
+// snapshot has the UID and generation of each object of an installation in the seed, and of its namespace.
 func (env *environment) snapshot(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -156,7 +156,7 @@ func (env *environment) snapshot(t *testing.T, installation *gardencorev1beta1.C
 	return found
 }
 
-// others are snapshots of all of our installations but some.
+// others are snapshots of all of our installations except some.
 func (env *environment) others(t *testing.T, but ...string) map[string]map[string]string {
 	t.Helper()
 	found := map[string]map[string]string{}
@@ -168,7 +168,7 @@ func (env *environment) others(t *testing.T, but ...string) map[string]map[strin
 	return found
 }
 
-// Another image for one controller rolls its Deployment and touches nothing of the others.
+// A new image of one controller rolls its Deployment and changes no object of the others.
 func testOneRolls(t *testing.T, env *environment) {
 	const name = "worker"
 	installation, before := env.installed(t, name), env.others(t, name)
@@ -190,8 +190,8 @@ func testOneRolls(t *testing.T, env *environment) {
 	assert.Equal(t, before, env.others(t, name))
 }
 
-// What goes takes all of its own with it, and nothing else, although a shoot needs it, whichever way it goes: one registration is emptied,
-// and one deleted. Their kinds are the monolith's again.
+// A removed registration removes all of its objects, and no others, even if a shoot needs it: one registration is emptied, and one deleted. Their
+// kinds are then upstream's again.
 func testGone(t *testing.T, env *environment) {
 	const emptied, deleted = "worker", "infrastructure"
 	worker, infrastructure, before := env.installed(t, emptied), env.installed(t, deleted), env.others(t, emptied, deleted)

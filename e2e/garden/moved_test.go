@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// Names of the registrations of the upstream extensions, and those of the monolith's kinds that Trellis serves.
+// Names of upstream's registrations, and of those of ours that replace them.
 const (
 	monolith       = "provider-openstack"
 	upstreamCalico = "networking-calico"
@@ -25,7 +25,7 @@ const (
 
 func movedKinds() []string { return []string{"ControlPlane", "Infrastructure", "Worker"} }
 
-// upstreamChart has the switches of upstream's charts, and nothing that they would switch.
+// upstreamChart has the switches of upstream's charts, without their effect.
 const upstreamChart = `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -35,7 +35,7 @@ data:
   disabled: {{ join "," .Values.disableControllers | quote }}
 `
 
-// testMonolith brings a landscape up as there are many: one extension serves all kinds of the cloud, another one the network.
+// testMonolith creates a common landscape: one extension serves all kinds of the cloud, another one the network.
 func testMonolith(t *testing.T, env *environment) {
 	chart, err := garden.PackChart("upstream", map[string]string{"configmap.yaml": upstreamChart})
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func testMonolith(t *testing.T, env *environment) {
 	}
 }
 
-// createExtensions creates what gardenlet orders for the shoot: as long as it is there, its controllers are needed.
+// createExtensions creates gardenlet's extension objects of the shoot: while they exist, their controllers are needed.
 func (env *environment) createExtensions(t *testing.T) {
 	t.Helper()
 	namespace := "shoot--dev--first"
@@ -87,9 +87,9 @@ func (env *environment) createExtensions(t *testing.T) {
 	}
 }
 
-// testMoved takes the monolith apart in the order of docs/landscape.md, which is the only one that Gardener allows.
+// testMoved replaces the upstream extension in the order of docs/landscape.md, which is the only one that Gardener permits.
 func testMoved(t *testing.T, env *environment) {
-	// Ours cannot come first, and not as secondaries either.
+	// Ours cannot be registered first, and not as secondaries either.
 	for _, name := range trellisRegistrations(t) {
 		objects := objectsOf(t, name, "rawchart")
 		require.NoError(t, apply(t, env.Client, objects[0]))
@@ -99,7 +99,7 @@ func testMoved(t *testing.T, env *environment) {
 		r.Spec.Resources[len(r.Spec.Resources)-1].Primary = new(false)
 	}), "primary: Invalid value: false: field is immutable")
 
-	// The switches have to reach the seed first.
+	// The switches must be applied in the seed first.
 	for name, disabled := range map[string]string{monolith: `"controlplane","infrastructure","worker"`, upstreamCalico: `"network"`} {
 		env.setValues(t, name, `{"disableControllers":[`+disabled+`]}`)
 		eventually(t, name+" has its switches", func() bool { return env.disabled(t, name) != "" })
@@ -131,7 +131,7 @@ func testMoved(t *testing.T, env *environment) {
 	}
 }
 
-// testGap looks around while nobody serves kinds that are needed: nothing changes on the seed, for the better or the worse.
+// testGap checks the state while needed kinds have no controller: nothing changes on the seed.
 func testGap(t *testing.T, env *environment) {
 	env.setValues(t, "os-gardenlinux", `{"image":"new"}`)
 	_, err := env.CreateShoot(t.Context(), garden.ShootOptions{Name: "second", Seed: "one"})
@@ -142,7 +142,7 @@ func testGap(t *testing.T, env *environment) {
 	}
 }
 
-// addKind gives a kind back to the monolith.
+// addKind gives a kind back to the upstream extension.
 func (env *environment) addKind(t *testing.T, kind string) error {
 	t.Helper()
 	return change(t, env.Client, controllerRegistration(monolith), func(r *gardencorev1beta1.ControllerRegistration) {
@@ -166,7 +166,7 @@ func (env *environment) setValues(t *testing.T, name, values string) {
 	}))
 }
 
-// serving returns the names of the registrations that have a kind and type.
+// serving returns the names of the registrations with a kind and type.
 func (env *environment) serving(t *testing.T, id string) []string {
 	t.Helper()
 	list := &gardencorev1beta1.ControllerRegistrationList{}
@@ -182,13 +182,13 @@ func (env *environment) serving(t *testing.T, id string) []string {
 	return names
 }
 
-// disabled returns what an upstream extension has been told on the seed not to do.
+// disabled returns what is disabled in an upstream extension's values on the seed.
 func (env *environment) disabled(t *testing.T, name string) string {
 	t.Helper()
 	return env.configMap(t, name, "controllers")["disabled"]
 }
 
-// image returns what the extension for nodes' operating systems has been given on the seed.
+// image returns the image of the operating system extension on the seed.
 func (env *environment) image(t *testing.T) string {
 	t.Helper()
 	return env.configMap(t, "os-gardenlinux", "os-gardenlinux")["image"]

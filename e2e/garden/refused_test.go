@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// What cannot work is refused, if not by Gardener, then by the check of the catalogue.
+// What cannot work is refused, by Gardener or by the check of registrations.
 func testRefused(t *testing.T, env *environment) {
 	defer env.clear(t)
 	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "first", Resources: garden.Primary("openstack", "Infrastructure")}))
@@ -92,7 +92,7 @@ func testRefused(t *testing.T, env *environment) {
 		})
 	}
 	t.Run("gardener-apiserver overlooks a second primary behind another type", func(t *testing.T) {
-		// It remembers one type for each kind: that of the last registration in the alphabet.
+		// It keeps one type per kind: that of the last registration in alphabetical order.
 		require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "zz", Resources: garden.Primary("other", "Infrastructure")}))
 		object := controllerRegistration("second")
 		object.Spec.Resources = garden.Primary("openstack", "Infrastructure")

@@ -17,30 +17,30 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/registry"
 )
 
-// broken and enclosed are Seeds on which what cannot be installed is met by an operator in the garden, and by one in the seed. They share a cluster,
-// and have no gardenlet.
+// broken and enclosed are Seeds for failing installations, one with an operator in the garden, one with an operator in the seed. They share a
+// cluster, and have no gardenlet.
 const broken, enclosed = "broken", "enclosed"
 
-// failureCase is something that an admin writes and that cannot work.
+// failureCase is an admin's error.
 type failureCase struct {
 	what string
-	// edit changes a configuration that is right. Without it replace is written instead, nothing where that is empty.
+	// edit changes a valid configuration. Without it, replace is written instead; empty for none.
 	edit    func(map[string]any)
 	replace string
-	// messages are parts of the message: which field it is about, and what to do.
+	// messages are parts of the message: the field, and how to correct it.
 	messages []string
 }
 
-// failureSeries is a registration in which one error follows another, all of one kind.
+// failureSeries is a registration with several errors of one kind after another.
 type failureSeries struct {
-	// reason is what its installations are called invalid for, until they are mended.
+	// reason is the reason of the condition Valid until the error is corrected.
 	reason string
 	older  bool // form of the ControllerDeployment
 	cases  []failureCase
 }
 
-// testBroken registers what cannot be installed. Each gets told what is wrong and how to mend it, and nothing comes into any seed. Once mended it is
-// installed, and goes on running when more errors are made.
+// testBroken registers what cannot be installed. The error and its correction are reported, and nothing is installed. After the correction the
+// revision is installed, and stays installed when further errors are made.
 func testBroken(t *testing.T, env *environment) {
 	for name, series := range allFailureSeries(t, env) {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func (env *environment) runFailureSeries(t *testing.T, name string, l failureSer
 	env.fix(t, registration, l)
 }
 
-// fix registers what is right, and waits until all is well.
+// fix registers a valid revision, and waits until it is healthy.
 func (env *environment) fix(t *testing.T, registration garden.Registration, l failureSeries) {
 	t.Helper()
 	registration.Custom = custom(t, withChart(t))
@@ -99,7 +99,7 @@ func (env *environment) fix(t *testing.T, registration garden.Registration, l fa
 	}
 }
 
-// invalid waits until an installation is called invalid for the right reason, in the right words.
+// invalid waits until an installation is reported as invalid with the expected reason and message.
 func (env *environment) invalid(t *testing.T, seedName, registration, reason string, m failureCase) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	installation := env.waitFor(t, seedName, registration, "is invalid, "+reason+", for "+m.what+", and says "+strings.Join(m.messages, ", "),
@@ -130,7 +130,7 @@ func withChart(t *testing.T) *installationv1alpha1.ControllerDeploymentConfig {
 	return config
 }
 
-// custom is what an admin writes who makes an error for the nth time. Each time it is another revision: one that has failed is not tried again.
+// custom is an admin's nth erroneous configuration. Each is another revision: a failed one is not tried again.
 func (l failureSeries) custom(t *testing.T, m failureCase, nth int) *garden.Custom {
 	t.Helper()
 	made := custom(t, withChart(t))
@@ -152,7 +152,7 @@ func (l failureSeries) custom(t *testing.T, m failureCase, nth int) *garden.Cust
 	return made
 }
 
-// testTooLong registers under names of which no namespace can be made. Gardener's API server takes them, and gardener-controller-manager requests
+// testTooLong registers names from which no namespace can be made. Gardener's API server accepts them, and gardener-controller-manager requests
 // installations.
 func testTooLong(t *testing.T, env *environment) {
 	for _, length := range []int{48, 63} {
@@ -163,7 +163,7 @@ func testTooLong(t *testing.T, env *environment) {
 			installation := env.invalid(t, seedName, registration.Name, "NameTooLong", failureCase{
 				what: "its name", messages: []string{"namespace", "63", registration.Name, "47"},
 			})
-			// No namespace of that name can be looked for, either.
+			// No namespace of that name can be read, either.
 			managed := managedResourceOf(installation)
 			assert.False(t, exists(t, env.bare.Client, managed))
 			assert.Empty(t, secretsAbout(t, env.bare, installation))
@@ -177,8 +177,8 @@ func testTooLong(t *testing.T, env *environment) {
 	}
 }
 
-// testGivenUp registers what cannot be installed, and then leaves it to gardenlet: nothing of the operators stays at installations that they never got to
-// install.
+// testGivenUp registers what cannot be installed, and then changes its type to gardenlet's: the operators leave nothing at installations that were
+// never installed.
 func testGivenUp(t *testing.T, env *environment) {
 	registration := everywhere("given-up", forBroken)
 	config := withChart(t)
@@ -198,7 +198,7 @@ func testGivenUp(t *testing.T, env *environment) {
 	}
 }
 
-// testTooLarge registers a chart of which no revision could be kept. An operator in a seed keeps none.
+// testTooLarge registers a chart that is too large for a revision. An operator in a seed keeps none.
 func testTooLarge(t *testing.T, env *environment) {
 	registration := everywhere("too-large", forBroken)
 	digest, err := env.registry.Push("charts/large", "v1", incompressible(t))
@@ -215,7 +215,7 @@ func testTooLarge(t *testing.T, env *environment) {
 	env.installed(t, enclosed, registration.Name)
 }
 
-// testRegistryDown is no error of the user: nothing is known, and then all is well, without anybody's help. What runs does not notice the next time.
+// testRegistryDown is no error of the user: the state is unknown until the registry is back. What is installed does not depend on it the next time.
 func testRegistryDown(t *testing.T, env *environment) {
 	down, err := registry.Start()
 	require.NoError(t, err)
@@ -266,7 +266,7 @@ func testRegistryDown(t *testing.T, env *environment) {
 	}
 }
 
-// testResourceMissing has a seed of its own: as long as a resource is missing, gardener-controller-manager does nothing more for a seed.
+// testResourceMissing uses a seed of its own: while a resource is missing, gardener-controller-manager does nothing else for a seed.
 func testResourceMissing(t *testing.T, env *environment) {
 	const name, label = "resource-is-missing", "for-missing"
 	_, err := env.AddSeed(t.Context(), "missing", garden.SeedOptions{Provider: "local", Labels: map[string]string{label: "true", servedBy: broken}})

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// dumpedValues is the key under which the chart that dumps writes its values down.
+// dumpedValues is the key under which the chart dump writes its values.
 const dumpedValues = "values"
 
 func referred() []client.Object {
@@ -22,7 +22,7 @@ func referred() []client.Object {
 	}
 }
 
-// dumpChart writes down what it is given, and has every kind of workload, with and without what keeps Gardener's hands off.
+// dumpChart writes its values, and has each kind of workload, with and without the annotation that excludes it from Gardener's mutations.
 func dumpChart(t *testing.T) []byte {
 	t.Helper()
 	chart, err := garden.PackFiles("dump", map[string]string{
@@ -127,7 +127,7 @@ spec:
 	return chart
 }
 
-// workloadChart has a Deployment of one pod that may be played as one likes.
+// workloadChart has a Deployment with one simulated pod.
 func workloadChart(t *testing.T) []byte {
 	t.Helper()
 	chart, err := garden.PackFiles("workload", map[string]string{

@@ -1,5 +1,5 @@
-// Package installations holds the operator of ControllerInstallations against Gardener: the real gardener-apiserver takes what is registered,
-// gardener-controller-manager's controllers request installations, gardenlet's own controllers serve those of type helm, watch over all of them and
-// tell which are needed, and the real gardener-resource-manager applies what comes into a seed. The operator is a process, once beside the garden and
-// once beside a seed. Pods are played.
+// Package installations tests the operator of ControllerInstallations with Gardener: the real gardener-apiserver accepts the registrations,
+// gardener-controller-manager's controllers create installations, gardenlet's own controllers serve those of type helm, check the health of all
+// and report which are needed, and the real gardener-resource-manager applies ManagedResources to a seed. The operator is a process, once for the
+// garden and once for a seed. Pods are simulated.
 package installations

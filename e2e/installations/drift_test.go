@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// damage is what somebody does to an installation in a seed.
+// damage is a change of an installation in a seed by others.
 type damage struct {
 	name string
 	do   func(*testing.T, *site, *gardencorev1beta1.ControllerInstallation)
@@ -62,7 +62,7 @@ func damages() []damage {
 	}
 }
 
-// testDrift has everything put right that somebody does in a seed, with nobody's help.
+// testDrift makes such changes, all of which the operator reverts.
 func testDrift(t *testing.T, env *environment) {
 	registration := everywhere("drifting", forDrift)
 	registration.InjectGardenKubeconfig = true

@@ -31,17 +31,17 @@ import (
 )
 
 const (
-	// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+	// timeout bounds each wait. It is long, because it only takes time if a test fails.
 	timeout  = 5 * time.Minute
 	interval = 200 * time.Millisecond
-	// careSyncPeriod is how often gardenlets look at installations: more often than in a landscape, so that they had more occasions to disagree.
+	// careSyncPeriod is how often gardenlets check installations: more often than in a landscape, so that contradicting writes would be found.
 	careSyncPeriod = 5 * time.Second
 )
 
-// site is a cluster that is a seed, or several: to a garden, a seed is a name.
+// site is a cluster that is one seed or several: for a garden, a seed is a name.
 type site struct {
 	*seed.Seed
-	// name is that of the Seed which has a gardenlet, mode tells who serves its installations.
+	// name is that of the Seed with a gardenlet, mode says where its operator runs.
 	name, mode string
 }
 
@@ -50,17 +50,17 @@ const (
 	bySeed   = "seed"   // one that runs in the seed
 )
 
-// environment is what all parts stand on.
+// environment is shared by all parts.
 type environment struct {
 	*garden.Garden
 	// outer is served by an operator in the garden, inner by one of its own. Both have a gardenlet.
 	outer, inner *site
 	// bare is the cluster of seeds without a gardenlet, all of which the operator in the garden serves.
 	bare *site
-	// registry has charts for everybody who has its credentials.
+	// registry has charts, and requires credentials.
 	registry *registry.Registry
 
-	// installations are watched, so that waiting for them costs the garden nothing.
+	// installations are watched, so that waiting makes no requests to the garden.
 	installations client.Reader
 
 	path, dir string // of the binary, and of all logs
@@ -120,7 +120,7 @@ func (env *environment) watch(t *testing.T) {
 
 func (env *environment) sites() []*site { return []*site{env.outer, env.inner, env.bare} }
 
-// sitesWithGardenlet are those whose installations somebody needs.
+// sitesWithGardenlet are those whose installations are needed.
 func (env *environment) sitesWithGardenlet() []*site { return []*site{env.outer, env.inner} }
 
 func (s *site) start(t *testing.T, programs string) (err error) {
@@ -136,7 +136,7 @@ func (s *site) start(t *testing.T, programs string) (err error) {
 	return seed.Define(t.Context(), s.Client)
 }
 
-// installation returns the one of a registration on a seed, or nothing.
+// installation returns that of a registration on a seed, or nil.
 func (env *environment) installation(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	list := &gardencorev1beta1.ControllerInstallationList{}
@@ -149,7 +149,7 @@ func (env *environment) installation(t *testing.T, seedName, registration string
 	return nil
 }
 
-// waitFor waits until there is one that a condition holds of.
+// waitFor waits until there is one that satisfies a condition.
 func (env *environment) waitFor(
 	t *testing.T, seedName, registration, what string, condition func(*gardencorev1beta1.ControllerInstallation) bool,
 ) *gardencorev1beta1.ControllerInstallation {
@@ -162,7 +162,7 @@ func (env *environment) waitFor(
 	return found
 }
 
-// summary leaves out what nobody reads.
+// summary leaves out irrelevant fields.
 func summary(installation *gardencorev1beta1.ControllerInstallation) any {
 	if installation != nil {
 		installation.ManagedFields = nil
@@ -170,13 +170,13 @@ func summary(installation *gardencorev1beta1.ControllerInstallation) any {
 	return installation
 }
 
-// installed waits until all is well with one.
+// installed waits until one is healthy.
 func (env *environment) installed(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	return env.waitFor(t, seedName, registration, "is installed", isReady)
 }
 
-// isReady is what gardener-controller-manager wants of an installation on a seed whose extensions are ready.
+// isReady is gardener-controller-manager's condition for an installation on a seed with ready extensions.
 func isReady(installation *gardencorev1beta1.ControllerInstallation) bool {
 	return v1beta1helper.IsControllerInstallationSuccessful(*installation) && isValid(installation)
 }
@@ -196,7 +196,7 @@ func conditionOf(installation *gardencorev1beta1.ControllerInstallation, of gard
 	return gardencorev1beta1.Condition{Type: of}
 }
 
-// gone waits until an installation has gone from the garden.
+// gone waits until an installation is gone from the garden.
 func (env *environment) gone(t *testing.T, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
 	eventually(t, installation.Name+" has gone", func() bool { return !exists(t, env.Client, installation) }, func() any { return installation })
@@ -209,7 +209,7 @@ func exists(t *testing.T, c client.Client, object client.Object) bool {
 	return err == nil
 }
 
-// change edits an object until nobody else has changed it meanwhile.
+// change edits an object, and retries conflicts.
 func change[T client.Object](t *testing.T, c client.Client, object T, edit func(T)) {
 	t.Helper()
 	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
@@ -223,7 +223,7 @@ func controllerRegistration(name string) *gardencorev1beta1.ControllerRegistrati
 	return &gardencorev1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// eventually shows what was seen last when it gives up.
+// eventually prints the last state when it times out.
 func eventually(t *testing.T, what string, condition func() bool, last func() any) {
 	t.Helper()
 	for start := time.Now(); !condition(); time.Sleep(interval) {
@@ -233,7 +233,7 @@ func eventually(t *testing.T, what string, condition func() bool, last func() an
 	}
 }
 
-// tail shows the end of a log when something failed.
+// tail prints the end of a log if the test failed.
 func tail(t *testing.T, path string) {
 	t.Helper()
 	if !t.Failed() {

@@ -20,10 +20,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// enabledFeatureGate is a feature gate of gardenlet that is off by default, and on here: charts are told.
+// enabledFeatureGate is a feature gate of gardenlet that is disabled by default, and enabled here: charts get it as a value.
 const enabledFeatureGate = "PrometheusHealthChecks"
 
-// configureGardenlet makes what gardenlet's own chart leaves in a seed, and by which others tell how it is configured.
+// configureGardenlet creates the objects of gardenlet's own chart in a seed from which others read its configuration.
 func configureGardenlet(t *testing.T, s *site) {
 	t.Helper()
 	const name = "gardenlet-configmap-1"
@@ -95,7 +95,7 @@ func testEqual(t *testing.T, env *environment) {
 	}
 }
 
-// installedOnBoth waits until a registration is installed on both seeds by who it is for.
+// installedOnBoth waits until a registration is installed on both seeds by its controller.
 func (env *environment) installedOnBoth(t *testing.T, registration, finalizer string) map[string]installedObjects {
 	t.Helper()
 	installed := map[string]installedObjects{}
@@ -111,7 +111,7 @@ func (env *environment) installedOnBoth(t *testing.T, registration, finalizer st
 	return installed
 }
 
-// waitForFinalizer waits until an installation is applied, and in the hands of the one whose finalizer it is.
+// waitForFinalizer waits until an installation is applied, and has the finalizer of its controller.
 func (env *environment) waitForFinalizer(t *testing.T, s *site, registration, finalizer string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	return env.waitFor(t, s.name, registration, "is in the hands of "+finalizer, func(i *gardencorev1beta1.ControllerInstallation) bool {
@@ -130,7 +130,7 @@ func (env *environment) assertInstalledObjects(t *testing.T, want, got map[strin
 	}
 }
 
-// assertTakenOver changes the type of a deployment under what runs. Nothing of it may be touched.
+// assertTakenOver changes the type of an installed deployment. None of its objects may change.
 func (env *environment) assertTakenOver(t *testing.T, to garden.Registration, want map[string]installedObjects, finalizer string) {
 	t.Helper()
 	before := map[string]map[string]string{}
@@ -148,7 +148,7 @@ func (env *environment) assertTakenOver(t *testing.T, to garden.Registration, wa
 	}
 }
 
-// unregister removes a registration and its installations, which nobody needs, and waits until nothing is left of them.
+// unregister removes a registration and its installations, which are not needed, and waits until all their objects are gone.
 func (env *environment) unregister(t *testing.T, name string) {
 	t.Helper()
 	var installations []*gardencorev1beta1.ControllerInstallation
@@ -168,7 +168,7 @@ func (env *environment) unregister(t *testing.T, name string) {
 	env.deleteDeployment(t, name)
 }
 
-// deleteDeployment removes the ControllerDeployment of a registration that has been deleted, and waits until both have gone.
+// deleteDeployment deletes the ControllerDeployment of a deleted registration, and waits until both are gone.
 func (env *environment) deleteDeployment(t *testing.T, name string) {
 	t.Helper()
 	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -178,7 +178,7 @@ func (env *environment) deleteDeployment(t *testing.T, name string) {
 	}, func() any { return deployment })
 }
 
-// namedReferences and referred are resources of the garden that values may be taken from.
+// namedReferences and referred are resources of the garden that values refer to.
 func namedReferences() []gardencorev1.NamedResourceReference {
 	return []gardencorev1.NamedResourceReference{
 		{Name: "config", ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "ConfigMap", Name: "referred"}},

@@ -118,7 +118,7 @@ func pack(t *testing.T, files map[string]string) string {
 	return base64.StdEncoding.EncodeToString(archive)
 }
 
-// incompressible is a chart that is too large to be kept.
+// incompressible is a chart that is too large for a revision.
 func incompressible(t *testing.T) []byte {
 	t.Helper()
 	randomBytes := make([]byte, 3<<20)

@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// idleDuration is as long as twenty looks of gardenlet's care controller take, and a hundred of the operator's.
+// idleDuration is as long as twenty checks of gardenlet's care controller, and a hundred of the operator's.
 const idleDuration = 2 * time.Minute
 
-// testIdle looks at installations that are well: nobody has a reason to write to them, but for how long a revision on trial has been observed, which the
-// operator keeps once a minute at most. What gardenlet says of them is as old as it is in a landscape where nothing happens.
+// testIdle checks that healthy installations are not written, except for the observed duration of a candidate, which the operator writes once a
+// minute at most. gardenlet's conditions are made as old as in a landscape without changes.
 func testIdle(t *testing.T, env *environment) {
 	var installations []*gardencorev1beta1.ControllerInstallation
 	for _, s := range env.sitesWithGardenlet() {
@@ -48,7 +48,7 @@ func testIdle(t *testing.T, env *environment) {
 			if isOperators {
 				byOperators++
 			}
-			// gardenlet sends patches that change nothing. What gardener-controller-manager notes are versions of what is referred to.
+			// gardenlet sends patches without changes. gardener-controller-manager writes the versions of referenced objects.
 			if write.Resource == "controllerinstallations/status" && string(write.Body) != "{}" {
 				ofStatus++
 				t.Log(write)
@@ -66,7 +66,7 @@ func testIdle(t *testing.T, env *environment) {
 	}
 }
 
-// ageConditions makes conditions as old as if nothing had happened for a while.
+// ageConditions makes conditions as old as after a while without changes.
 func ageConditions(t *testing.T, c client.Client, installation *gardencorev1beta1.ControllerInstallation, by time.Duration) {
 	t.Helper()
 	long := metav1.NewTime(time.Now().Add(-by).Truncate(time.Second))
@@ -77,7 +77,7 @@ func ageConditions(t *testing.T, c client.Client, installation *gardencorev1beta
 	require.NoError(t, c.Status().Patch(t.Context(), installation, client.StrategicMergeFrom(before)))
 }
 
-// assertNoIdleWrites looks for writes that say nothing but that time has passed.
+// assertNoIdleWrites finds writes that only change times.
 func (env *environment) assertNoIdleWrites(t *testing.T, o *operator) {
 	t.Helper()
 	writes, err := env.InstallationWrites().WritesOf(o.user())

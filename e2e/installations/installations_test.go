@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parallel is how many parts play at a time. They spend most of it waiting.
+// parallel is how many parts run concurrently. They mostly wait.
 const parallel = "24"
 
 func TestMain(m *testing.M) {
@@ -19,18 +19,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// part is about one promise. It finds the garden as the one before has left it.
+// part is a group of related cases. It starts with the garden's state after the previous part.
 type part struct {
 	name string
 	run  func(*testing.T, *environment)
 }
 
-// TestInstallations has one garden for all parts: a process starts no second one.
+// TestInstallations uses one garden for all parts: a process can start only one.
 func TestInstallations(t *testing.T) {
 	env := newEnvironment(t)
 	for _, part := range []part{
 		{"Installed", testInstalled},
-		// While nothing happens to those that shoots need, everything else happens to others.
+		// While installations that shoots need stay unchanged, other parts change others.
 		{"Beside", testParallel},
 		{"Held", testHeld},
 		{"Moved", testMoved},
@@ -43,7 +43,7 @@ func TestInstallations(t *testing.T) {
 	}
 }
 
-// testParallel plays what does not get into each other's way.
+// testParallel runs parts that do not affect each other.
 func testParallel(t *testing.T, env *environment) {
 	for _, part := range []part{
 		{"Quiet", testIdle},

@@ -25,11 +25,11 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// installedObjects is all that makes an installation in a seed, by what it is, in YAML. What cannot be the same twice is left out: the name of the
-// installation, tokens and times. And so is what only the operator has, the annotation with the revision.
+// installedObjects are all objects of an installation in a seed, in YAML, by kind and role. Left out is what differs between any two: the name of
+// the installation, tokens and times; and the operator's annotation with the revision.
 type installedObjects map[string]string
 
-// installedObjectsOf takes one.
+// installedObjectsOf reads them.
 func installedObjectsOf(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) installedObjects {
 	t.Helper()
 	p := installedObjects{}
@@ -83,7 +83,7 @@ func (p installedObjects) addManagedResource(t *testing.T, s *site, installation
 	}
 }
 
-// addSecret leaves out of the one that gardenlet fills what it is filled with.
+// addSecret leaves out the content that gardenlet fills in.
 func (p installedObjects) addSecret(t *testing.T, installation *gardencorev1beta1.ControllerInstallation, secret *corev1.Secret) {
 	t.Helper()
 	data := maps.Clone(secret.Data)
@@ -102,7 +102,7 @@ func (p installedObjects) add(t *testing.T, id, installation string, content any
 	p[id] = strings.ReplaceAll(yamlOf(t, content), installation, "<installation>")
 }
 
-// compared leaves feature gates out that are not gardenlet's: here it shares a process with others.
+// compared leaves out feature gates that are not gardenlet's: here it shares a process with others.
 func compared(t *testing.T, object client.Object) any {
 	t.Helper()
 	configMap, ok := object.(*corev1.ConfigMap)
@@ -122,7 +122,7 @@ func compared(t *testing.T, object client.Object) any {
 	return configMap
 }
 
-// snapshot tells of each object that an installation has in the seed, which one it is, and of those that somebody changes, in which generation.
+// snapshot has the UID of each object of an installation in the seed, and the generation of those that have one.
 func snapshot(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) map[string]string {
 	t.Helper()
 	managed := managedResourceOf(installation)
@@ -141,7 +141,7 @@ func snapshot(t *testing.T, s *site, installation *gardencorev1beta1.ControllerI
 
 func yamlOf(t *testing.T, content any) string {
 	t.Helper()
-	// By way of JSON, in which types of Gardener's and values read from YAML are alike.
+	// Encoded as JSON, since types of Gardener and values from YAML differ otherwise.
 	document, err := json.Marshal(content)
 	require.NoError(t, err)
 	written, err := yaml.JSONToYAML(document)

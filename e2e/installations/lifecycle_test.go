@@ -22,7 +22,7 @@ const (
 	shootNamespace = "shoot--dev--first"
 )
 
-// testInstalled waits until a shoot has all that it needs, whoever provides it, and nobody has touched what is somebody else's.
+// testInstalled waits until a shoot has all controllers that it needs, and asserts that neither gardenlet nor operator changed the other's.
 func testInstalled(t *testing.T, env *environment) {
 	env.onBoth(t, func(t *testing.T, s *site) {
 		for _, each := range trellis() {
@@ -43,7 +43,7 @@ func testInstalled(t *testing.T, env *environment) {
 	})
 }
 
-// inUse waits until all is well with an installation, and gardenlet has noticed who needs it.
+// inUse waits until an installation is healthy, and gardenlet has reported it as needed.
 func (env *environment) inUse(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	return env.waitFor(t, seedName, registration, "is installed and in use", func(i *gardencorev1beta1.ControllerInstallation) bool {
@@ -51,7 +51,7 @@ func (env *environment) inUse(t *testing.T, seedName, registration string) *gard
 	})
 }
 
-// assertStatus is about what the operator says of an installation that is well.
+// assertStatus checks the operator's status of a healthy installation.
 func (env *environment) assertStatus(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
 	installation = env.phase(t, s.name, installation.Spec.RegistrationRef.Name, installationv1alpha1.PhaseHealthy)
@@ -74,7 +74,7 @@ func (env *environment) assertStatus(t *testing.T, s *site, installation *garden
 	assert.NotContains(t, installation.Annotations, installationv1alpha1.AnnotationRevision, "there is nobody who would decide")
 }
 
-// phase waits until an installation is in one.
+// phase waits until an installation is in a phase.
 func (env *environment) phase(t *testing.T, seedName, registration string, want installationv1alpha1.Phase) *gardencorev1beta1.ControllerInstallation {
 	t.Helper()
 	return env.waitFor(t, seedName, registration, "is "+string(want), func(i *gardencorev1beta1.ControllerInstallation) bool {
@@ -89,7 +89,7 @@ func statusOf(t *testing.T, installation *gardencorev1beta1.ControllerInstallati
 	return status
 }
 
-// assertToken waits until gardenlet has given the pods of an installation access to the garden.
+// assertToken waits until gardenlet has issued a token for the garden to the pods of an installation.
 func (env *environment) assertToken(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "garden-access-extension", Namespace: namespaceOf(installation).Name}}
@@ -121,7 +121,7 @@ func (env *environment) extensionsReady(t *testing.T, seedName string) {
 	}, func() any { return seed.Status.Conditions })
 }
 
-// testHeld deletes an installation that a shoot needs. It stays as long as that is so, and is made anew, since the shoot still wants it.
+// testHeld deletes a needed installation. It stays while it is needed, and is created again, since the shoot still needs it.
 func testHeld(t *testing.T, env *environment) {
 	env.onBoth(t, func(t *testing.T, s *site) {
 		const name = "infrastructure"
@@ -142,7 +142,7 @@ func testHeld(t *testing.T, env *environment) {
 	})
 }
 
-// testGone removes the last shoot. What extension objects still need stays; then everything goes, and nothing is left.
+// testGone deletes the last shoot. What extension objects need stays; then all installations are removed, with all their objects.
 func testGone(t *testing.T, env *environment) {
 	env.onBoth(t, func(t *testing.T, s *site) {
 		var installations []*gardencorev1beta1.ControllerInstallation
@@ -153,7 +153,7 @@ func testGone(t *testing.T, env *environment) {
 		}
 		require.NoError(t, client.IgnoreNotFound(s.Client.Delete(t.Context(), infrastructure())))
 		require.NoError(t, env.DeleteShoot(t.Context(), "on-"+s.name))
-		// The one of Infrastructure goes, since nothing of its kind is there any more.
+		// That of Infrastructure is removed, since no object of its kind exists any more.
 		env.gone(t, installations[0])
 		for _, installation := range installations[1:] {
 			require.True(t, exists(t, env.Client, installation))
@@ -177,8 +177,8 @@ func testGone(t *testing.T, env *environment) {
 	}
 }
 
-// ownedObjects are what an installation consists of in its seed, and must not leave behind. Secrets with earlier revisions are not among them: those are
-// collected by gardener-resource-manager, minutes later.
+// ownedObjects are the objects of an installation in its seed that must be removed with it. Secrets with earlier revisions are not included:
+// gardener-resource-manager collects them minutes later.
 func ownedObjects(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) []client.Object {
 	t.Helper()
 	managed := managedResourceOf(installation)
@@ -198,7 +198,7 @@ func assertGone(t *testing.T, s *site, owned []client.Object) {
 	}
 }
 
-// secretsAbout lists Secrets beside the ManagedResource of an installation that are about it.
+// secretsAbout lists Secrets of an installation besides those of its ManagedResource.
 func secretsAbout(t *testing.T, s *site, installation *gardencorev1beta1.ControllerInstallation) []string {
 	t.Helper()
 	list := &corev1.SecretList{}

@@ -11,13 +11,13 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// testManaged reaches a seed that is a shoot, through the garden: gardener-apiserver signs a kubeconfig.
+// testManaged connects to a seed that is a shoot, through the garden: gardener-apiserver issues a kubeconfig.
 func testManaged(t *testing.T, env *environment) {
 	const name, registered = "managed", "on-managed"
 	authority := newAuthority(t)
 	require.NoError(t, env.bare.TrustClients(authority.CertificatePEM))
-	// gardenlet grants this in shoots (gardener/pkg/component/gardener/access): to an operator that cannot read all Secrets of the garden, and to one that
-	// can.
+	// gardenlet grants this in shoots (gardener/pkg/component/gardener/access): to an operator that cannot read all Secrets of the garden, and to one
+	// that can.
 	for _, group := range []string{"gardener.cloud:project:admins", "gardener.cloud:system:admins"} {
 		require.NoError(t, env.bare.Client.Create(t.Context(), &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: group},
@@ -36,7 +36,7 @@ func testManaged(t *testing.T, env *environment) {
 	require.NoError(t, err)
 	env.installed(t, name, registered)
 
-	// Its own provider's types are wanted there, too.
+	// The types of its own provider are needed there, too.
 	for _, each := range trellis()[:3] {
 		env.installed(t, name, each.name)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// testMoved hands the controllers that a shoot needs over to gardenlet and back. Nothing of them is touched, and what gardenlet makes of the same
-// charts is what the operator made of them.
+// testMoved changes the type of the controllers that a shoot needs to gardenlet's and back. None of their objects changes, and gardenlet renders the
+// same objects from the same charts.
 func testMoved(t *testing.T, env *environment) {
 	for _, s := range env.sitesWithGardenlet() {
 		require.NoError(t, client.IgnoreAlreadyExists(s.Client.Create(t.Context(), infrastructure())))
@@ -50,8 +50,8 @@ func (env *environment) moveToHelmAndBack(t *testing.T, each needed) {
 	}
 }
 
-// testMovedWithoutOperator changes types while no operator is there, and deletes the installations at once. Whoever comes to an installation that goes lets it go,
-// whosever it was.
+// testMovedWithoutOperator changes types while no operator runs, and deletes the installations at once. Each controller removes its finalizer from a
+// deleted installation, whatever the type was.
 func testMovedWithoutOperator(t *testing.T, env *environment) {
 	toHelm, toTrellis := everywhere("to-helm", forMovedWithoutOperator), everywhere("to-ours", forMovedWithoutOperator)
 	helm, byTrellis := map[string]garden.Registration{}, map[string]garden.Registration{}
@@ -68,7 +68,7 @@ func testMovedWithoutOperator(t *testing.T, env *environment) {
 		for name, finalizer := range map[string]string{toHelm.Name: ourFinalizer, toTrellis.Name: helmsFinalizer} {
 			installation := env.waitForFinalizer(t, s, name, finalizer)
 			installations[s.name] = append(installations[s.name], installation)
-			// A Secret that is removed by neither who made it nor who replaced it is collected later.
+			// A Secret that is removed by another controller than the one that created or replaced it is collected later.
 			left[s.name] = append(left[s.name], namespaceOf(installation), managedResourceOf(installation))
 		}
 		env.end(t, s.mode)

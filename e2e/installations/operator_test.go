@@ -20,16 +20,16 @@ import (
 const (
 	// account is the name of an operator's ServiceAccount in the garden, in a namespace of its own.
 	account = "extension-operator"
-	// servedBy is the label of Seeds that tells which operator in the garden serves them.
+	// servedBy is the label of Seeds that names the operator in the garden that serves them.
 	servedBy = "operator"
-	// often is the shortest sync period that there is: whatever the operator does too often, it does here. seldom is for those that have much to do,
-	// and are told by events.
+	// often is the shortest permitted sync period, with which unnecessary work is found. seldom is for operators with many installations, which react to
+	// events.
 	often, seldom = "--sync-period=1s", "--sync-period=10s"
 
 	manySeeds, oneSeed = "operator-of-many", "operator-of-one"
 )
 
-// operator is a process, and who it is in the garden.
+// operator is a process with an identity in the garden.
 type operator struct {
 	*controller.Controller
 	namespace string // of its ServiceAccount
@@ -38,8 +38,8 @@ type operator struct {
 
 func (o *operator) user() string { return audit.UserOf(o.namespace, account) }
 
-// startOperators starts one that serves many seeds and one for the inner seed; and two for what cannot be installed. Each has the rights in the garden
-// that it is to have.
+// startOperators starts one that serves many seeds and one for the inner seed; and two for failing installations. Each has exactly its charts' rights
+// in the garden.
 func (env *environment) startOperators(t *testing.T) {
 	t.Helper()
 	for _, object := range rights() {
@@ -59,7 +59,7 @@ func (env *environment) startOperators(t *testing.T) {
 	})
 }
 
-// startOperator starts one as a ServiceAccount with a role in the garden. Without a cluster of its own that is the garden.
+// startOperator starts one as a ServiceAccount with a role in the garden. Its own cluster is the garden if none is given.
 func (env *environment) startOperator(t *testing.T, name, role, namespace string, options controller.ControllerInstallationOptions) {
 	t.Helper()
 	kubeconfig := env.addAccount(t, namespace, name, role)
@@ -77,7 +77,7 @@ func (env *environment) startOperator(t *testing.T, name, role, namespace string
 	})
 }
 
-// start starts an operator, once more if it has run before.
+// start starts an operator, again if it has run before.
 func (env *environment) start(t *testing.T, name string) {
 	t.Helper()
 	running, err := controller.ControllerInstallation().StartControllerInstallation(t.Context(), env.operators[name].options)
@@ -92,7 +92,7 @@ func (env *environment) end(t *testing.T, name string) {
 	env.operators[name].End(ctx)
 }
 
-// addAccount makes a ServiceAccount with the rights of its role, and returns a kubeconfig of it.
+// addAccount creates a ServiceAccount with the rights of its role, and returns its kubeconfig.
 func (env *environment) addAccount(t *testing.T, namespace, name, role string) string {
 	t.Helper()
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: account, Namespace: namespace}}
@@ -117,12 +117,12 @@ func (env *environment) addAccount(t *testing.T, namespace, name, role string) s
 	return kubeconfig
 }
 
-// inNamespaces is the end of the names of ClusterRoles that are bound in few namespaces: where admins keep what registrations refer to, where the
-// garden's identity is, where Events of objects without a namespace are, and, for an operator in a seed, in that of its seed.
+// inNamespaces is the suffix of the names of ClusterRoles that are bound in few namespaces: in those of objects that registrations refer to, of the
+// garden's identity, of Events of cluster-scoped objects, and, for an operator in a seed, in that of its seed.
 const inNamespaces = "-in-namespaces"
 
-// rights are what each of the two may do in the garden. That of one seed is no more than what Gardener's SeedAuthorizer gives to extensions there
-// (gardener/pkg/admissioncontroller/webhook/auth/seed), as far as RBAC can tell it, and removing a ServiceAccount besides.
+// rights are the rights of each of the two in the garden. That of one seed has no more rights than Gardener's SeedAuthorizer gives to extensions
+// there (gardener/pkg/admissioncontroller/webhook/auth/seed), as far as RBAC can express it, except deleting a ServiceAccount.
 func rights() []client.Object {
 	const core = gardencorev1.GroupName
 	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {

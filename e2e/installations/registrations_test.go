@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// pullSecret and bundleSecret are what a registry is pulled from by: in the namespace garden for the operator there, in that of its seed for
-	// the other one.
+	// pullSecret and bundleSecret are the registry's credentials and CA: in the namespace garden for the operator there, in that of its seed for the
+	// other one.
 	pullSecret, bundleSecret = "registry-credentials", "registry-authority"
 	version                  = "v0.0.0-dev"
 )
@@ -29,7 +29,7 @@ type needed struct {
 	older, oci, inject     bool
 }
 
-// trellis are our own controllers. Between them they have each way to register for the operator.
+// trellis are our own controllers. Together they use each way to register for the operator.
 func trellis() []needed {
 	return []needed{
 		{name: "infrastructure", chart: "infrastructure-controller", kind: "Infrastructure", typ: "openstack", older: true},
@@ -39,7 +39,7 @@ func trellis() []needed {
 	}
 }
 
-// others are what shoots and seeds need besides. They are gardenlet's.
+// others are the other kinds that shoots and seeds need. They are gardenlet's.
 func others() []garden.Registration {
 	return []garden.Registration{
 		{Name: "provider-local", Resources: garden.Primary("local", "Infrastructure", "ControlPlane", "Worker")},
@@ -48,7 +48,7 @@ func others() []garden.Registration {
 	}
 }
 
-// registration is what an admin registers for the operator.
+// registration is a registration for the operator.
 func (n needed) registration(t *testing.T, env *environment) garden.Registration {
 	t.Helper()
 	r := n.helm(t)
@@ -71,7 +71,7 @@ func (n needed) registration(t *testing.T, env *environment) garden.Registration
 	return r
 }
 
-// helm is what they register for gardenlet, to the same effect.
+// helm is the same registration for gardenlet.
 func (n needed) helm(t *testing.T) garden.Registration {
 	t.Helper()
 	archive, err := charts.Archive(n.chart, version)
@@ -106,7 +106,7 @@ func rawOf(t *testing.T, values map[string]any) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: raw}
 }
 
-// everywhere is a registration that serves nothing and is installed on all seeds that have a label, whether or not they need it.
+// everywhere is a registration without resources that is installed on all seeds with a label, whether or not they need it.
 func everywhere(name, label string) garden.Registration {
 	return garden.Registration{
 		Name: name, Policy: gardencorev1beta1.ControllerDeploymentPolicyAlways,
@@ -114,7 +114,7 @@ func everywhere(name, label string) garden.Registration {
 	}
 }
 
-// Labels of Seeds, each for what is installed everywhere in one part.
+// Labels of Seeds, each for a registration of one part.
 const (
 	forEqual, forBroken, forDrift, forWithoutGardenlet, forManaged, forMovedWithoutOperator = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed", "for-forsaken"
 )
@@ -127,7 +127,7 @@ func labelled(labels ...string) map[string]string {
 	return set
 }
 
-// registrySecrets are what lets the registry of the ground be pulled from.
+// registrySecrets are the Secrets for the environment's registry.
 func (env *environment) registrySecrets(namespace string) []client.Object {
 	return []client.Object{
 		&corev1.Secret{

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// onBoth plays a part on both seeds at the same time, and returns when it is over.
+// onBoth runs a part on both seeds concurrently, and returns when both are done.
 func (env *environment) onBoth(t *testing.T, run func(*testing.T, *site)) {
 	t.Helper()
 	t.Run("On", func(t *testing.T) {
@@ -25,7 +25,7 @@ func (env *environment) onBoth(t *testing.T, run func(*testing.T, *site)) {
 	})
 }
 
-// setUp registers what shoots need, makes seeds of the clusters, and puts a shoot on each that somebody is to need.
+// setUp registers what shoots need, makes seeds of the clusters, and creates a shoot on each that others need.
 func (env *environment) setUp(t *testing.T) {
 	t.Helper()
 	for _, each := range trellis() {
@@ -69,7 +69,7 @@ func (env *environment) setUp(t *testing.T) {
 	env.startOperators(t)
 }
 
-// access gives the operator in the garden a way into a seed.
+// access gives the operator in the garden a kubeconfig for a seed.
 func (env *environment) access(t *testing.T, seedName string, cluster *site) {
 	t.Helper()
 	require.NoError(t, env.Client.Create(t.Context(), &corev1.Secret{
@@ -78,7 +78,7 @@ func (env *environment) access(t *testing.T, seedName string, cluster *site) {
 	}))
 }
 
-// createExtensions creates what gardenlet orders for a shoot: as long as it is there, its controllers are needed.
+// createExtensions creates gardenlet's extension objects of a shoot: while they exist, their controllers are needed.
 func createExtensions(t *testing.T, s *site) {
 	t.Helper()
 	for _, object := range append([]client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shootNamespace}}}, extensions()...) {

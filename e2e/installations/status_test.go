@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testStatus asks the binary what is going on, as an admin would.
+// testStatus runs the binary with --status, as an admin does.
 func testStatus(t *testing.T, env *environment) {
 	printed, err := exec.CommandContext(t.Context(), env.path, "--status", "--kubeconfig="+env.Kubeconfig).CombinedOutput()
 	require.NoError(t, err, "%s", printed)
@@ -39,7 +39,7 @@ func testStatus(t *testing.T, env *environment) {
 	}
 }
 
-// rows reads a table, by what stands in its first column. Columns are two spaces apart at least, words in them one.
+// rows parses a table, by its first column. Columns are separated by at least two spaces.
 func rows(t *testing.T, table string) map[string]map[string]string {
 	t.Helper()
 	apart := regexp.MustCompile(` {2,}`)

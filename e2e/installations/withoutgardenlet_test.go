@@ -22,7 +22,7 @@ import (
 	installationv1alpha1 "github.com/trellis-garden/trellis/apis/installation/v1alpha1"
 )
 
-// testWithoutGardenlet is about a seed whose gardenlet comes late and goes early.
+// testWithoutGardenlet tests a seed whose gardenlet is started late and stopped early.
 func testWithoutGardenlet(t *testing.T, env *environment) {
 	const name = "alone"
 	registration := everywhere(name, forWithoutGardenlet)
@@ -30,7 +30,7 @@ func testWithoutGardenlet(t *testing.T, env *environment) {
 	require.NoError(t, env.Register(t.Context(), registration))
 	s := env.bare
 
-	// Nobody else says how it is.
+	// No other controller reports its health.
 	installation := env.installed(t, s.name, name)
 	healthy := map[gardencorev1beta1.ConditionType]string{
 		gardencorev1beta1.ControllerInstallationInstalled:   "InstallationSuccessful",
@@ -44,7 +44,7 @@ func testWithoutGardenlet(t *testing.T, env *environment) {
 	env.assertRolling(t, s, name)
 	testNoAccess(t, env)
 
-	// A gardenlet comes, and says the same.
+	// A gardenlet is started, and reports the same.
 	gardenlet, err := env.StartGardenlet(t.Context(), s.name, s.Config)
 	require.NoError(t, err)
 	require.NoError(t, env.ReportGardenlet(t.Context(), s.name))
@@ -56,7 +56,7 @@ func testWithoutGardenlet(t *testing.T, env *environment) {
 	assert.Zero(t, env.conditionWrites(t, installation.Name, since), "the conditions are gardenlet's now")
 	env.installed(t, s.name, "token")
 
-	// It goes, and nobody takes it for gone at once.
+	// It is stopped, which is not assumed at once.
 	require.NoError(t, gardenlet.Stop())
 	since = time.Now()
 	namespace := namespaceOf(installation).Name
@@ -67,7 +67,7 @@ func testWithoutGardenlet(t *testing.T, env *environment) {
 	assert.True(t, isReady(installation), "what gardenlet has said stands")
 	assert.Zero(t, env.conditionWrites(t, installation.Name, since))
 
-	// What it says has been wrong for longer than it needs to say something else: the ManagedResource has been what it is for long, too.
+	// Its report has been outdated for longer than gardenlet needs to write: the ManagedResource has been unchanged for long, too.
 	reportUnhealthy(t, env, installation)
 	env.waitFor(t, s.name, name, "is said to be what it is", func(i *gardencorev1beta1.ControllerInstallation) bool {
 		makeOld(t, s, i.Name)                                          // once more, should gardener-resource-manager have had more to say
@@ -93,7 +93,7 @@ func makeOld(t *testing.T, s *site, name string) {
 	})
 }
 
-// assertBroken breaks what runs, and mends it. What is said of it is what Gardener says of such a ManagedResource.
+// assertBroken breaks an installed object, and repairs it. The reports are Gardener's for such a ManagedResource.
 func (env *environment) assertBroken(t *testing.T, s *site, name string) {
 	t.Helper()
 	namespace := namespaceOf(env.installed(t, s.name, name)).Name
@@ -107,7 +107,7 @@ func (env *environment) assertBroken(t *testing.T, s *site, name string) {
 	env.installed(t, s.name, name)
 }
 
-// assertRolling changes what runs while it cannot become ready.
+// assertRolling changes an installed Deployment while it cannot become ready.
 func (env *environment) assertRolling(t *testing.T, s *site, name string) {
 	t.Helper()
 	namespace := namespaceOf(env.installed(t, s.name, name)).Name
@@ -126,7 +126,7 @@ func (env *environment) assertRolling(t *testing.T, s *site, name string) {
 	env.installed(t, s.name, name)
 }
 
-// assertMessage waits until the message of a condition is what Gardener says of the ManagedResource, which may take turns.
+// assertMessage waits until the message of a condition is Gardener's for the ManagedResource, which may change meanwhile.
 func (env *environment) assertMessage(
 	t *testing.T, s *site, name string, condition gardencorev1beta1.ConditionType, check func(*resourcesv1alpha1.ManagedResource) error,
 ) {
@@ -139,7 +139,7 @@ func (env *environment) assertMessage(
 	})
 }
 
-// testNoAccess asks for access to the garden on a seed on which nobody would give it. It is installed once somebody does.
+// testNoAccess needs access to the garden on a seed that does not provide it. It is installed once it does.
 func testNoAccess(t *testing.T, env *environment) {
 	t.Helper()
 	registration := everywhere("token", forWithoutGardenlet)
@@ -152,7 +152,7 @@ func testNoAccess(t *testing.T, env *environment) {
 	env.assertNothingInstalled(t, installation)
 }
 
-// reportUnhealthy has gardenlet say, long ago, that an installation is not healthy.
+// reportUnhealthy writes a condition of gardenlet, with an old time, that an installation is not healthy.
 func reportUnhealthy(t *testing.T, env *environment, installation *gardencorev1beta1.ControllerInstallation) {
 	t.Helper()
 	long := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
@@ -164,7 +164,7 @@ func reportUnhealthy(t *testing.T, env *environment, installation *gardencorev1b
 	require.NoError(t, env.Client.Status().Patch(t.Context(), installation, client.RawPatch(types.StrategicMergePatchType, content)))
 }
 
-// editInEtcd edits an object where the API server of a site keeps it, for what no API server lets anybody edit.
+// editInEtcd edits an object in the etcd of a site, for fields that no API server changes.
 func editInEtcd(t *testing.T, s *site, key string, edit func(map[string]any)) {
 	t.Helper()
 	encoded := base64.StdEncoding.EncodeToString([]byte("/registry/" + key))
@@ -183,7 +183,7 @@ func editInEtcd(t *testing.T, s *site, key string, edit func(map[string]any)) {
 	postJSON(t, s.Etcd()+"/v3/kv/put", map[string]any{"key": encoded, "value": content}, &struct{}{})
 }
 
-// postJSON puts a question to etcd's gateway.
+// postJSON makes a request to etcd's gateway.
 func postJSON(t *testing.T, url string, input, output any) {
 	t.Helper()
 	content, err := json.Marshal(input)
@@ -197,7 +197,7 @@ func postJSON(t *testing.T, url string, input, output any) {
 	require.NoError(t, json.NewDecoder(response.Body).Decode(output))
 }
 
-// conditionWrites counts what the operator wrote of conditions. Of its own, Valid, nothing changes in this part.
+// conditionWrites counts the operator's writes of conditions. Its own, Valid, does not change in this part.
 func (env *environment) conditionWrites(t *testing.T, installation string, since time.Time) int {
 	t.Helper()
 	writes, err := env.InstallationWrites().WritesOf(env.operators[byGarden].user())

@@ -33,14 +33,14 @@ import (
 
 const (
 	probeImage = "localhost/trellis/probe:test"
-	// control is the port that tests give orders at, http and other are those that they are about.
+	// control is the port for requests of tests, http and other are the tested ports.
 	control, httpPort, other = "9000", "8080", "8081"
-	// clusterTimeout is how long something may take to come about on a machine that compiles at the same time.
+	// clusterTimeout bounds each wait on a machine that compiles at the same time.
 	clusterTimeout = 2 * time.Minute
 )
 
-// TestCluster proves what the other tests of this folder stand on: a cluster of two nodes comes up, takes images, connects pods
-// with each other, with Services and with this machine, lets NetworkPolicies hold, tells who asked for what, and goes.
+// TestCluster tests what the other tests of this folder depend on: a cluster of two nodes becomes ready, loads images, connects pods with each other,
+// with Services and with this machine, enforces NetworkPolicies, writes an audit log, and can be deleted.
 func TestCluster(t *testing.T) {
 	ctx := t.Context()
 	image, err := nodeimage.Ensure(ctx, os.Stderr)
@@ -93,8 +93,8 @@ func writeProbe(ctx context.Context, t *testing.T, archive string) {
 	require.NoError(t, err)
 }
 
-// pods are those of the test: two namespaces, shop with a client and a server on one node each and a second server on the client's,
-// and watch with a client.
+// pods are those of the test: namespace shop with a client and a server on one node each and a second server on the client's, and namespace watch
+// with a client.
 type pods struct {
 	clients   kubernetes.Interface
 	cluster   *kindcluster.Cluster
@@ -152,13 +152,13 @@ func isReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// connects asks a client to connect somewhere.
+// connects makes a client connect to an address.
 func (p *pods) connects(ctx context.Context, namespace, client, to string) bool {
 	return p.clients.CoreV1().RESTClient().Get().Namespace(namespace).Resource("pods").Name(client+":"+control).SubResource("proxy").
 		Param("to", to).Do(ctx).Error() == nil
 }
 
-// becomes waits until a connection can be made, or cannot. Rules follow within a second.
+// becomes waits until a connection is possible, or impossible. Rules take effect within a second.
 func (p *pods) becomes(t *testing.T, want bool, namespace, client, to string) {
 	t.Helper()
 	assert.Eventually(t, func() bool { return p.connects(t.Context(), namespace, client, to) == want }, clusterTimeout, 200*time.Millisecond,
@@ -184,7 +184,7 @@ func (p *pods) testReach(t *testing.T) {
 }
 
 func (p *pods) testPolicies(t *testing.T) {
-	// What a policy leaves alone stays open all the time, and shows that the cluster has not just broken down.
+	// A connection that the policy does not concern stays possible all the time, which shows that the cluster works.
 	stillOpen := func() { p.becomes(t, true, "shop", "client", p.at("stranger", httpPort)) }
 
 	pod, err := p.clients.CoreV1().Pods("shop").Get(t.Context(), "client", metav1.GetOptions{})
@@ -237,7 +237,7 @@ func (p *pods) apply(t *testing.T, name, spec string) {
 	require.NoError(t, err)
 }
 
-// testAudit asks as a pod would: the token is what makes it one. That it is meant for Gardener is as good.
+// testAudit makes requests with a pod's token, also with one for Gardener's audience.
 func (p *pods) testAudit(t *testing.T) {
 	const account = "system:serviceaccount:shop:default"
 	token, err := p.clients.CoreV1().ServiceAccounts("shop").CreateToken(t.Context(), "default",
@@ -261,7 +261,7 @@ func (p *pods) testAudit(t *testing.T) {
 	}, clusterTimeout, 100*time.Millisecond)
 }
 
-// TestCluster_CreationCanceled proves that nothing is left of a cluster whose creation is broken off, nor of one that a crash has left behind.
+// TestCluster_CreationCanceled checks that nothing is left of a cluster whose creation is canceled, or that a killed process has left.
 func TestCluster_CreationCanceled(t *testing.T) {
 	const name = "trellis-broken-off"
 	image, err := nodeimage.Ensure(t.Context(), os.Stderr)

@@ -21,19 +21,19 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/nodeimage"
 )
 
-// Versions of our binaries that there are images of: all are installed in the first, and may be upgraded to the second.
+// The versions of our binaries with images: all are installed in the first, and may be upgraded to the second.
 const (
 	firstVersion  = "v0.1.0-e2e"
 	secondVersion = "v0.2.0-e2e"
 )
 
-// timeout bounds every wait. It is generous, because it only costs time when a test fails.
+// timeout bounds each wait. It is long, because it only takes time if a test fails.
 const timeout = 3 * time.Minute
 
-// environment is the one that all tests share.
+// environment is shared by all tests.
 type environment struct{ *kindseed.Env }
 
-// environmentOnce is the world, once a test has asked for it.
+// environmentOnce is the environment, once a test has requested it.
 type environmentOnce struct {
 	once sync.Once
 	env  *environment
@@ -41,7 +41,7 @@ type environmentOnce struct {
 	dir  string
 }
 
-// sharedEnvironment is for TestMain, which ends what tests have begun.
+// sharedEnvironment is for TestMain, which stops the environment.
 var sharedEnvironment environmentOnce
 
 func TestMain(m *testing.M) {
@@ -53,11 +53,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// getEnvironment returns the seed in which all controllers of ours are installed in their first version. Whoever changes that changes it back.
+// getEnvironment returns the seed in which all our controllers are installed in their first version. Tests that change that revert it.
 func getEnvironment(t *testing.T) *environment {
 	t.Helper()
 	sharedEnvironment.once.Do(func() {
-		// The world outlives the test that asks for it first.
+		// The environment outlives the test that requests it first.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 20*time.Minute)
 		defer cancel()
 		sharedEnvironment.err = sharedEnvironment.start(ctx)
@@ -93,8 +93,8 @@ func (s *environmentOnce) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the world. What it has written stays when something has failed. With KEEP_KIND the world goes on until somebody interrupts;
-// with TRELLIS_KIND_CLUSTER its cluster has another name, so that there can be two.
+// stop stops the environment. Its files are kept after a failure. With KEEP_KIND it runs until an interrupt; with TRELLIS_KIND_CLUSTER its cluster has
+// another name, so that there can be two.
 func (s *environmentOnce) stop(failed bool) error {
 	if s.dir == "" {
 		return nil
@@ -127,12 +127,12 @@ func eventually(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// controllers lists those that are installed.
+// controllers lists the installed ones.
 func controllers() []string {
 	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller"}
 }
 
-// readyPods lists the pods of a controller that are ready.
+// readyPods lists the ready pods of a controller.
 func (env *environment) readyPods(t *testing.T, binary string) []corev1.Pod {
 	t.Helper()
 	pods, err := env.ReadyPods(t.Context(), binary)
@@ -148,7 +148,7 @@ func (env *environment) newShoot(t *testing.T, name string) *kindseed.Shoot {
 	return shoot
 }
 
-// release removes the namespace of a shoot that has nothing in the cloud, also after a test has given up.
+// release removes the namespace of a shoot without resources in the cloud, also after a failed test.
 func (env *environment) release(t *testing.T, shoot *kindseed.Shoot) {
 	t.Helper()
 	assert.NoError(t, shoot.Release(context.WithoutCancel(t.Context())))

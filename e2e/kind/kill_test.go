@@ -19,7 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// TestLeader_Killed kills the replica that works at several moments of a shoot's creation, and of its deletion.
+// TestLeader_Killed kills the leader at several moments of a shoot's creation, and of its deletion.
 func TestLeader_Killed(t *testing.T) {
 	env := getEnvironment(t)
 	assertUnchanged := env.othersUnchanged(t, infrastructureController)
@@ -38,7 +38,7 @@ func TestLeader_Killed(t *testing.T) {
 		shoots = append(shoots, shoot)
 		env.interrupt(t, shoot.ReconcileInfrastructure, moment)
 		found := env.shootInventory(t, shoot)
-		// Nobody knows what becomes of a call whose answer nobody heard. The state says so for an hour.
+		// The result of a request without a response is unknown. The state records that for an hour.
 		found.State = slices.DeleteFunc(found.State, func(key string) bool { return key == "trellis.doubts" })
 		assert.Equal(t, want, found, "shoot %s", shoot.Name)
 	}
@@ -50,11 +50,11 @@ func TestLeader_Killed(t *testing.T) {
 	assertUnchanged()
 }
 
-// killPoint is when a leader is killed: when so many calls that change the cloud have begun, and so many have had their effect.
+// killPoint is when a leader is killed: after a number of the cloud's write requests have begun, and a number have taken effect.
 type killPoint struct {
 	name        string
 	begun, done int
-	// kill prepares to kill a pod, and returns what does it at once.
+	// kill prepares to kill a pod, and returns a function that does so at once.
 	kill func(*testing.T, *corev1.Pod) func()
 }
 
@@ -63,7 +63,7 @@ func (m killPoint) reached(calls wire.Calls) bool {
 	return len(calls) >= m.begun && len(done) >= m.done
 }
 
-// interrupt begins something with a shoot, kills the leader at a moment, and waits for the end.
+// interrupt starts an operation on a shoot, kills the leader at a moment, and waits for the end.
 func (env *environment) interrupt(t *testing.T, action func(context.Context) error, point killPoint) {
 	t.Helper()
 	leader, err := env.Leader(t.Context(), infrastructureController)
@@ -91,12 +91,12 @@ func (env *environment) interrupt(t *testing.T, action func(context.Context) err
 		len(before), time.Since(start).Round(time.Millisecond), next.Name, leader.Name, env.cloudWrites(t))
 }
 
-// killPod deletes the pod with no time to end. Its process gets a second after all, since kubelet gives each that much.
+// killPod deletes the pod without a grace period. kubelet gives its process a second nevertheless.
 func (env *environment) killPod(t *testing.T, pod *corev1.Pod) func() {
 	return func() { require.NoError(t, env.Kill(t.Context(), pod.Namespace, pod.Name)) }
 }
 
-// killProcess ends the pod's process in the middle of whatever it does. It cannot give up its Lease.
+// killProcess kills the pod's process, which cannot release its Lease.
 func (env *environment) killProcess(t *testing.T, pod *corev1.Pod) func() {
 	t.Helper()
 	run := func(script string) string {

@@ -32,7 +32,7 @@ const (
 	workerController         = "worker-controller"
 )
 
-// installedState is what changes of an installed controller when somebody touches it.
+// installedState are the properties of an installed controller that any change of it affects.
 type installedState struct {
 	Installation  string
 	Deployment    types.UID
@@ -65,7 +65,7 @@ func (env *environment) installedState(t *testing.T, binary string) installedSta
 	return found
 }
 
-// othersUnchanged remembers how all controllers stand but one, and returns what holds against it how they stand later.
+// othersUnchanged records the state of all controllers but one, and returns a function that reports differences.
 func (env *environment) othersUnchanged(t *testing.T, but ...string) func() {
 	t.Helper()
 	snapshot := func() map[string]installedState {
@@ -84,7 +84,7 @@ func (env *environment) othersUnchanged(t *testing.T, but ...string) func() {
 	}
 }
 
-// keepDeployment has a controller installed again, when the test has ended, as it is now.
+// keepDeployment restores a controller's deployment at the end of the test.
 func (env *environment) keepDeployment(t *testing.T, binary string) {
 	t.Helper()
 	var now gardencorev1.HelmControllerDeployment
@@ -111,7 +111,7 @@ func image(deployment *appsv1.Deployment) string {
 	return deployment.Spec.Template.Spec.Containers[0].Image
 }
 
-// rolledOut waits until a Deployment is as changed, all its pods are, and gardenlet lets shoots go on.
+// rolledOut waits until a Deployment is changed and rolled out, and gardenlet accepts the installation.
 func (env *environment) rolledOut(ctx context.Context, binary string, changed func(*appsv1.Deployment) bool) error {
 	var last *appsv1.Deployment
 	for end := time.Now().Add(timeout); ; time.Sleep(100 * time.Millisecond) {
@@ -133,7 +133,7 @@ func complete(d *appsv1.Deployment) bool {
 	return s.ObservedGeneration >= d.Generation && s.Replicas == *d.Spec.Replicas && s.UpdatedReplicas == s.Replicas && s.AvailableReplicas == s.Replicas
 }
 
-// leaderLease is the Lease that a controller's replicas compete for.
+// leaderLease is the Lease of a controller's leader election.
 func (env *environment) leaderLease(t *testing.T, binary string) *coordinationv1.Lease {
 	t.Helper()
 	lease, err := env.Lease(t.Context(), binary, kindseed.LeaderElectionID(binary))
@@ -141,14 +141,14 @@ func (env *environment) leaderLease(t *testing.T, binary string) *coordinationv1
 	return lease
 }
 
-// setLatency makes each call of the cloud take its time until the test has ended.
+// setLatency delays all requests to the cloud until the end of the test.
 func (env *environment) setLatency(t *testing.T, latency time.Duration) {
 	t.Helper()
 	require.NoError(t, env.Remote.SetLatency(t.Context(), latency))
 	t.Cleanup(func() { assert.NoError(t, env.Remote.SetLatency(context.Background(), 0)) })
 }
 
-// cloudWrites are the calls that have changed the cloud, or tried to, since the log was reset.
+// cloudWrites are the cloud's write requests since the log was reset.
 func (env *environment) cloudWrites(t *testing.T) wire.Calls {
 	t.Helper()
 	calls, err := env.Remote.Calls(t.Context())
@@ -156,20 +156,20 @@ func (env *environment) cloudWrites(t *testing.T) wire.Calls {
 	return calls.Where(func(c wire.Call) bool { return c.IsWrite() && c.Service != wire.Keystone })
 }
 
-// startReconcile orders an Infrastructure and returns where to wait for it.
+// startReconcile requests a reconciliation of an Infrastructure and returns a function that waits for it.
 func startReconcile(t *testing.T, shoot *kindseed.Shoot) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- shoot.ReconcileInfrastructure(t.Context()) }()
 	return done
 }
 
-// shootInventory is what there is of a shoot that nobody has disturbed: how much of each kind, and under which keys of its state.
+// shootInventory describes the resources of an undisturbed shoot: the number of each kind, and the keys of its state.
 type shootInventory struct {
 	Resources map[string]int
 	State     []string
 }
 
-// shootInventory looks what there is of a shoot, and requires that its status and state name just what the cloud holds.
+// shootInventory reads a shoot's resources, and requires that its status and state name exactly those in the cloud.
 func (env *environment) shootInventory(t *testing.T, shoot *kindseed.Shoot) shootInventory {
 	t.Helper()
 	infrastructure, err := env.Gardenlet.Get(t.Context(), shoot.Shoot)
@@ -209,7 +209,7 @@ func (env *environment) shootInventory(t *testing.T, shoot *kindseed.Shoot) shoo
 	return found
 }
 
-// deleteShoots deletes shoots that have an Infrastructure and nothing else, and requires that nothing of them is left.
+// deleteShoots deletes shoots that only have an Infrastructure, and requires that nothing of them is left.
 func (env *environment) deleteShoots(t *testing.T, shoots ...*kindseed.Shoot) {
 	t.Helper()
 	for _, shoot := range shoots {
@@ -230,7 +230,7 @@ func requireEmpty(t *testing.T, shoot *kindseed.Shoot) {
 	require.Empty(t, left, "shoot %s leaves nothing in the cloud", shoot.Name)
 }
 
-// isImage tells whether a Deployment runs a version of a controller.
+// isImage reports whether a Deployment has a version of a controller.
 func isImage(binary, version string) func(*appsv1.Deployment) bool {
 	return func(d *appsv1.Deployment) bool { return image(d) == kindseed.Image(binary, version) }
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
-// needs is the Shoot in the garden that makes our controllers necessary in the seed.
+// needs is the Shoot in the garden that needs our controllers in the seed.
 const needs = "needs"
 
 // TestRemoval removes two controllers, one after the other, and installs them again.
@@ -67,8 +67,8 @@ func TestRemoval(t *testing.T) {
 	require.NoError(t, shoot.Release(t.Context()))
 }
 
-// removeWhileInUse deletes the registration of the network-controller, which no shoot of the garden needs anymore, while there is
-// still a Network in the seed: it works on, and goes when the Network has.
+// removeWhileInUse deletes the registration of network-controller, which no shoot in the garden needs any more, while there is a Network in the
+// seed: the controller stays until the Network is deleted.
 func (env *environment) removeWhileInUse(t *testing.T, shoot *kindseed.Shoot) []client.Object {
 	t.Helper()
 	gone := env.ownedObjects(t, networkController)
@@ -94,8 +94,8 @@ func (env *environment) removeWhileInUse(t *testing.T, shoot *kindseed.Shoot) []
 	return unregistered
 }
 
-// removeRequiredBySeed removes the worker-controller. A Seed needs one for its own type for as long as it lives, so that Gardener does
-// not let go of it: who has another one deletes the registration, which keeps Gardener from installing it again, and the installation.
+// removeRequiredBySeed removes worker-controller. A Seed always needs one for its own type, so Gardener keeps it: an admin who replaces it deletes the
+// registration, which keeps Gardener from installing it again, and the installation.
 func (env *environment) removeRequiredBySeed(t *testing.T) []client.Object {
 	t.Helper()
 	gone := env.ownedObjects(t, workerController)
@@ -109,7 +109,7 @@ func (env *environment) removeRequiredBySeed(t *testing.T) []client.Object {
 	return unregistered
 }
 
-// requireRestored requires that controllers that were installed once more are what they were.
+// requireRestored requires that reinstalled controllers are the same as before.
 func (env *environment) requireRestored(t *testing.T, before snapshot, those ...ownedObjects) {
 	t.Helper()
 	now := env.takeSnapshot(t)
@@ -120,7 +120,7 @@ func (env *environment) requireRestored(t *testing.T, before snapshot, those ...
 	}
 }
 
-// awaitRequired waits until gardenlet says of a controller that there is something for it.
+// awaitRequired waits until gardenlet reports a controller as required.
 func (env *environment) awaitRequired(t *testing.T, binary string) {
 	t.Helper()
 	eventually(t, binary+" is required", func() bool { return env.condition(t, binary, gardencorev1beta1.ControllerInstallationRequired) })
@@ -135,7 +135,7 @@ func (env *environment) condition(t *testing.T, binary string, kind gardencorev1
 	return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
 }
 
-// awaitGone waits until nothing is left of an installation, neither in the garden nor here.
+// awaitGone waits until all objects of an installation are gone, in the garden and in the seed.
 func (env *environment) awaitGone(t *testing.T, gone ownedObjects) {
 	t.Helper()
 	start := time.Now()
@@ -157,7 +157,7 @@ func (env *environment) awaitGone(t *testing.T, gone ownedObjects) {
 	t.Logf("%s was gone after %s", gone.binary, time.Since(start).Round(time.Millisecond))
 }
 
-// unregister deletes a controller's registration and its deployment, and returns what they were.
+// unregister deletes a controller's registration and its deployment, and returns them.
 func (env *environment) unregister(t *testing.T, binary string) []client.Object {
 	t.Helper()
 	entries, err := kindseed.Registrations()
@@ -174,8 +174,7 @@ func (env *environment) unregister(t *testing.T, binary string) []client.Object 
 	return objects
 }
 
-// awaitUnregistered waits until registrations have gone that were deleted. Gardener looks later and later whether it can let go of them;
-// it is made to look.
+// awaitUnregistered waits until deleted registrations are gone. Gardener retries with growing pauses; an update makes it retry at once.
 func (env *environment) awaitUnregistered(t *testing.T, unregistered []client.Object) {
 	t.Helper()
 	patch := []byte(`{"metadata":{"annotations":{"look":"now"}}}`)

@@ -30,14 +30,14 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// right is a verb of a rule, for one resource and, where the rule names objects, one of them.
+// right is a verb of a rule for one resource, with the object's name if the rule has names.
 type right struct{ Verb, Group, Resource, Name string }
 
 func (r right) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Verb, r.Group, r.Resource, r.Name))
 }
 
-// keys are those by which it may be among the rare ones.
+// keys are its possible keys in rarelyUsed.
 func (r right) keys() []string {
 	return []string{r.Verb + " " + r.Resource, r.Verb + " " + r.Resource + " " + r.Name}
 }
@@ -104,7 +104,7 @@ func TestRights(t *testing.T) {
 	config.LoadBalancerClasses = []openstackv1alpha1.LoadBalancerClass{{Name: "public", FloatingSubnetName: new("*")}}
 	shoot.ControlPlaneConfig = config
 	for _, hibernated := range []bool{true, false} {
-		// Gardener compares the time of an order with that of the last operation by whole seconds.
+		// Gardener compares the times of a request and of the last operation by whole seconds.
 		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 		shoot.Hibernated = hibernated
 		require.NoError(t, shoot.ReconcileControlPlane(t.Context()))
@@ -162,7 +162,7 @@ func (env *environment) auditedRequests(t *testing.T, binary string) []audit.Req
 	return all
 }
 
-// rights are those that an installed controller has been given.
+// rights are those of an installed controller.
 func (env *environment) rights(t *testing.T, binary string) []right {
 	t.Helper()
 	ofCluster := &rbacv1.ClusterRole{}
@@ -211,7 +211,7 @@ const (
 	rbac, resources          = "rbac.authorization.k8s.io", "resources.gardener.cloud"
 )
 
-// requiredRights is what each controller needs, among others.
+// requiredRights are rights that each controller must have.
 func requiredRights() map[string][]right {
 	return map[string][]right{
 		"infrastructure-controller": {{"patch", ext, "infrastructures/status", "any"}, {"get", "", "secrets", "cloudprovider"}},
@@ -234,7 +234,7 @@ func requiredRights() map[string][]right {
 	}
 }
 
-// neverGranted is to have these.
+// neverGranted are rights that none may have.
 func neverGranted() []right {
 	return []right{
 		{"create", "", "pods", ""},
@@ -261,7 +261,7 @@ func neverGranted() []right {
 	}
 }
 
-// rightsOfOthers is what others have, or might be thought to belong to a controller.
+// rightsOfOthers are rights of other programs that a controller must not have.
 func rightsOfOthers() map[string][]right {
 	return map[string][]right{
 		"infrastructure-controller": {
@@ -319,8 +319,8 @@ func rightsOfOthers() map[string][]right {
 	}
 }
 
-// TestRights_NoOthers asks the API server with the identity of each controller's pods what they may do. RBAC only adds: what others in the cluster
-// give to everybody would show.
+// TestRights_NoOthers checks the rights of each controller's pods by requests to the API server. RBAC is additive: rights that others grant to all
+// users would be found.
 func TestRights_NoOthers(t *testing.T) {
 	env := getEnvironment(t)
 	for _, binary := range controllers() {
@@ -336,7 +336,7 @@ func TestRights_NoOthers(t *testing.T) {
 	}
 }
 
-// as returns a client with a token as the pods of a controller have it.
+// as returns a client with a token of a controller's ServiceAccount.
 func (env *environment) as(t *testing.T, binary string) kubernetes.Interface {
 	t.Helper()
 	admin, err := kubernetes.NewForConfig(env.Config)
@@ -351,7 +351,7 @@ func (env *environment) as(t *testing.T, binary string) kubernetes.Interface {
 	return own
 }
 
-// allowed asks whether somebody has a right in all namespaces.
+// allowed reports whether a user has a right in all namespaces.
 func allowed(t *testing.T, own kubernetes.Interface, r right) bool {
 	t.Helper()
 	resource, subresource, _ := strings.Cut(r.Resource, "/")

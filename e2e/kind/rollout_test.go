@@ -20,10 +20,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
-// pollInterval is the time between two looks at a rollout.
+// pollInterval is the interval of checks of a rollout.
 const pollInterval = 100 * time.Millisecond
 
-// rollout is what has been seen of one, from the moment at which it was ordered.
+// rollout is what has been observed of a rollout since its start.
 type rollout struct {
 	env     *environment
 	binary  string
@@ -42,13 +42,13 @@ type rollout struct {
 	err         error
 }
 
-// leader is who leads since when.
+// leader is a leader and the time of its election.
 type leader struct {
 	pod   string
 	since time.Time
 }
 
-// period is between the first and the last look at which something was so.
+// period is between the first and the last observation of a state.
 type period struct{ first, last time.Time }
 
 func (p *period) extend(is bool) {
@@ -62,7 +62,7 @@ func (p *period) extend(is bool) {
 
 func (p *period) length() time.Duration { return p.last.Sub(p.first).Round(pollInterval) }
 
-// upgrade has a controller installed in another version, and watches.
+// upgrade changes a controller's version, and observes the rollout.
 func (env *environment) upgrade(t *testing.T, binary, version string) *rollout {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -87,7 +87,7 @@ func (env *environment) upgrade(t *testing.T, binary, version string) *rollout {
 	return r
 }
 
-// observe takes a look at everything.
+// observe reads the whole state.
 func (r *rollout) observe(ctx context.Context) {
 	installation, err := r.env.Installation(ctx, r.binary)
 	deployment, deploymentErr := r.env.Deployment(ctx, r.binary)
@@ -125,7 +125,7 @@ func (r *rollout) note(lease *coordinationv1.Lease) {
 	}
 }
 
-// awaitBegin waits until the Deployment is the new version's.
+// awaitBegin waits until the Deployment has the new version.
 func (r *rollout) awaitBegin(t *testing.T) {
 	t.Helper()
 	select {
@@ -135,7 +135,7 @@ func (r *rollout) awaitBegin(t *testing.T) {
 	}
 }
 
-// awaitEnd waits until all pods are of the new version, one leads, and gardenlet lets shoots go on.
+// awaitEnd waits until all pods have the new version, one leads, and gardenlet accepts the installation.
 func (r *rollout) awaitEnd(t *testing.T) {
 	t.Helper()
 	r.awaitBegin(t)
@@ -166,7 +166,7 @@ func (r *rollout) requireSmooth(t *testing.T) {
 	assert.GreaterOrEqual(t, r.fewest, 2, "nothing is taken away before its successor is ready")
 }
 
-// handedOver is when the one took the lead that leads now.
+// handedOver is when the present leader was elected.
 func (r *rollout) handedOver(t *testing.T) time.Time {
 	t.Helper()
 	require.Greater(t, len(r.leaders), 1, "another replica leads: %s", r.leaderHistory())

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
-// TestScale scales one up, and down in such a way that the leader is the one that goes.
+// TestScale scales up, and down in such a way that the leader is removed.
 func TestScale(t *testing.T) {
 	env := getEnvironment(t)
 	const binary = infrastructureController
@@ -51,7 +51,7 @@ func TestScale(t *testing.T) {
 	assertUnchanged()
 }
 
-// scale has a controller scaled by the values of its chart, as an admin would, and waits until that is done.
+// scale scales a controller by its chart's values, as an admin does, and waits until it is done.
 func (env *environment) scale(t *testing.T, binary string, replicas int32) {
 	t.Helper()
 	start := time.Now()
@@ -60,10 +60,10 @@ func (env *environment) scale(t *testing.T, binary string, replicas int32) {
 	t.Logf("%s has %d replicas after %s", binary, replicas, time.Since(start).Round(time.Millisecond))
 }
 
-// scaleTheLeaderAway takes one replica from a controller, the leader, while a shoot is being created and another is ordered. It returns both.
+// scaleTheLeaderAway removes the leader of a controller while a shoot is being created and another is requested. It returns both.
 func (env *environment) scaleTheLeaderAway(t *testing.T, binary string, leader *corev1.Pod) []*kindseed.Shoot {
 	t.Helper()
-	// Kubernetes prefers what is cheapest to delete.
+	// Kubernetes prefers pods with a low deletion cost.
 	cheap := leader.DeepCopy()
 	cheap.Annotations = map[string]string{corev1.PodDeletionCost: "-1000"}
 	require.NoError(t, env.Client.Patch(t.Context(), cheap, client.MergeFrom(leader)))
@@ -95,7 +95,7 @@ func (env *environment) scaleTheLeaderAway(t *testing.T, binary string, leader *
 	return shoots
 }
 
-// awaitEnding waits until a pod is asked to end, and returns when that was.
+// awaitEnding waits until a pod is being deleted, and returns the time.
 func (env *environment) awaitEnding(t *testing.T, leader *corev1.Pod) (asked time.Time) {
 	t.Helper()
 	eventually(t, "the leader's pod is asked to end", func() bool {

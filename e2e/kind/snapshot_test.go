@@ -26,21 +26,21 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 )
 
-// objectKey is an object of the cluster, of whatever kind.
+// objectKey identifies an object of any kind.
 type objectKey struct{ Resource, Namespace, Name string }
 
 func (o objectKey) String() string { return o.Resource + " " + o.Namespace + "/" + o.Name }
 
-// objectVersion is what changes of a thing when somebody changes it.
+// objectVersion has the properties of an object that a change affects.
 type objectVersion struct {
 	UID             types.UID
 	ResourceVersion string
 }
 
-// snapshot is all that there is in the cluster.
+// snapshot are all objects in the cluster.
 type snapshot map[objectKey]objectVersion
 
-// takeSnapshot lists all objects of all kinds, but for Events, which come and go with the clock.
+// takeSnapshot lists all objects of all kinds, except Events, which expire.
 func (env *environment) takeSnapshot(t *testing.T) snapshot {
 	t.Helper()
 	kinds, err := discovery.NewDiscoveryClientForConfigOrDie(env.Config).ServerPreferredResources()
@@ -72,14 +72,14 @@ func (e snapshot) add(resource string, item *metav1.PartialObjectMetadata) {
 	e[objectKey{resource, item.Namespace, item.Name}] = objectVersion{item.UID, item.ResourceVersion}
 }
 
-// outside returns what is not in a namespace.
+// outside returns the objects outside a namespace.
 func (e snapshot) outside(namespace string) snapshot {
 	rest := maps.Clone(e)
 	maps.DeleteFunc(rest, func(object objectKey, _ objectVersion) bool { return object.Namespace == namespace })
 	return rest
 }
 
-// without returns what is here and not there.
+// without returns the objects that are not in another snapshot.
 func (e snapshot) without(other snapshot) []objectKey {
 	var missing []objectKey
 	for object := range e {
@@ -91,8 +91,7 @@ func (e snapshot) without(other snapshot) []objectKey {
 	return missing
 }
 
-// changed returns what is in both, and not the same. Some things change with the clock, or say how others are: of these it is enough that
-// they are still there.
+// changed returns the objects in both that differ. For objects that change regularly, or that describe others, existence is enough.
 func (e snapshot) changed(other snapshot) []objectKey {
 	var changed []objectKey
 	for object, before := range e {
@@ -106,15 +105,15 @@ func (e snapshot) changed(other snapshot) []objectKey {
 	return changed
 }
 
-// ownedObjects are all things that belong to one installation of a controller.
+// ownedObjects identifies the objects of one installation of a controller.
 type ownedObjects struct {
 	installation string
 	binary       string
-	// named are those that have no name by which one could tell: what its chart consists of, and the addresses of its Services.
+	// named are those whose names do not identify the controller: the chart's objects, and the endpoints of its Services.
 	named map[objectKey]bool
 }
 
-// ownedObjects reads what an installation consists of.
+// ownedObjects reads the objects of an installation.
 func (env *environment) ownedObjects(t *testing.T, binary string) ownedObjects {
 	t.Helper()
 	installation, err := env.Installation(t.Context(), binary)
@@ -142,21 +141,20 @@ func (p ownedObjects) namespace() string {
 	return v1beta1constants.GardenRoleExtension + "-" + p.installation
 }
 
-// contain tells whether a thing is one of them: part of the chart, or made by the controller or by Gardener for its sake.
+// contain reports whether an object belongs to it: part of the chart, or created by the controller or by Gardener for it.
 func (p ownedObjects) contain(object objectKey) bool {
 	return p.named[object] || object.Namespace == p.namespace() ||
 		strings.Contains(object.Name, p.installation) || strings.Contains(object.Name, kindseed.ObjectName(p.binary))
 }
 
-// of are those of them that there are.
+// of returns those that exist.
 func (p ownedObjects) of(all snapshot) snapshot {
 	found := maps.Clone(all)
 	maps.DeleteFunc(found, func(object objectKey, _ objectVersion) bool { return !p.contain(object) })
 	return found
 }
 
-// requireOnlyThese requires that what has gone are just these possessions, that nothing has come, and that those of other controllers are
-// as they were.
+// requireOnlyThese requires that exactly these objects are gone, that none were added, and that those of other controllers are unchanged.
 func (p ownedObjects) requireOnlyThese(t *testing.T, before, after snapshot, others ...ownedObjects) {
 	t.Helper()
 	var unexpected []objectKey
@@ -180,7 +178,7 @@ func (p ownedObjects) requireOnlyThese(t *testing.T, before, after snapshot, oth
 	t.Logf("with %s went %d objects, %d of them of its chart: %s", p.binary, len(gone), len(p.named), summary(gone))
 }
 
-// summary counts things by their kinds.
+// summary counts objects by kind.
 func summary(things []objectKey) string {
 	counts := map[string]int{}
 	for _, object := range things {
@@ -193,7 +191,7 @@ func summary(things []objectKey) string {
 	return strings.Join(words, ", ")
 }
 
-// kept lists what there is of an installation in every one of its lives, by names without what is drawn or counted.
+// kept lists the objects that all installations of a controller have, by names without random parts and hashes.
 func (p ownedObjects) kept(all snapshot) []string {
 	var names []string
 	for object := range p.of(all) {

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusHistory is what all Infrastructures have ever said while it was kept: the API server sends each change of each status.
+// statusHistory records all status changes of all Infrastructures, by a watch.
 type statusHistory struct {
 	lock      sync.Mutex
 	errors    []string
@@ -25,7 +25,7 @@ type statusHistory struct {
 	succeeded map[string]time.Time // by namespace, when that was said first
 }
 
-// recordStatusHistory keeps one until the test has ended.
+// recordStatusHistory records until the end of the test.
 func (env *environment) recordStatusHistory(t *testing.T) *statusHistory {
 	t.Helper()
 	watcher, err := client.NewWithWatch(env.Config, client.Options{Scheme: kubernetes.SeedScheme})
@@ -74,7 +74,7 @@ func (d *statusHistory) note(infrastructure *extensionsv1alpha1.Infrastructure) 
 	}
 }
 
-// countSucceeded counts the shoots that were fulfilled before a time.
+// countSucceeded counts the shoots whose operation succeeded before a time.
 func (d *statusHistory) countSucceeded(before time.Time) int {
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -87,7 +87,7 @@ func (d *statusHistory) countSucceeded(before time.Time) int {
 	return count
 }
 
-// requireNoError requires that no user was ever told of an error, be it one of theirs or not.
+// requireNoError requires that no status ever reported an error.
 func (d *statusHistory) requireNoError(t *testing.T) {
 	t.Helper()
 	d.lock.Lock()

@@ -22,8 +22,7 @@ const (
 	shootsDuring = 10 // and these while it rolls out
 )
 
-// TestUpgrade_WhileReconciling upgrades one controller while it creates the infrastructure of many shoots, and takes the upgrade back
-// while it deletes them.
+// TestUpgrade_WhileReconciling upgrades a controller while it creates the infrastructure of many shoots, and reverts the upgrade while it deletes them.
 func TestUpgrade_WhileReconciling(t *testing.T) {
 	env := getEnvironment(t)
 	const binary = infrastructureController
@@ -65,7 +64,7 @@ func TestUpgrade_WhileReconciling(t *testing.T) {
 	assertUnchanged()
 }
 
-// rollBack takes an upgrade back while all shoots are deleted.
+// rollBack reverts an upgrade while all shoots are deleted.
 func (env *environment) rollBack(t *testing.T, binary string, shoots shootGroup) {
 	t.Helper()
 	require.NoError(t, env.Remote.SetLatency(t.Context(), 200*time.Millisecond))
@@ -83,7 +82,7 @@ func (env *environment) rollBack(t *testing.T, binary string, shoots shootGroup)
 	shoots.release(t)
 }
 
-// TestUpgrade_Webhooks upgrades, and takes back, a controller that the API server asks about what others write: nobody is refused.
+// TestUpgrade_Webhooks upgrades a controller with webhooks, and reverts it: no request is refused.
 func TestUpgrade_Webhooks(t *testing.T) {
 	env := getEnvironment(t)
 	const binary = workerController
@@ -106,7 +105,7 @@ func TestUpgrade_Webhooks(t *testing.T) {
 	assertUnchanged()
 }
 
-// slowGardenlet is a gardenlet that looks less often, since it has many shoots.
+// slowGardenlet is a gardenlet with longer intervals, since it has many shoots.
 func (env *environment) slowGardenlet() *gardenlet.Gardenlet {
 	patient := *env.Gardenlet
 	patient.Interval = 500 * time.Millisecond
@@ -133,7 +132,7 @@ func (env *environment) newShootGroup(t *testing.T, name string, size int) shoot
 	return shoots
 }
 
-// requestReconcile orders the Infrastructures of all at once, by gardenlet's component, and returns where to wait for them.
+// requestReconcile requests a reconciliation of all Infrastructures by gardenlet's component, and returns a function that waits for them.
 func (f shootGroup) requestReconcile(t *testing.T, by *gardenlet.Gardenlet) *errgroup.Group {
 	return f.each(t, func(ctx context.Context, shoot *gardenlet.Shoot) error {
 		component := by.Infrastructure(shoot)

@@ -22,7 +22,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 )
 
-// requests are ever new ones that the API server asks a webhook about.
+// requests are repeated requests for which the API server calls a webhook.
 type requests struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -32,8 +32,7 @@ type requests struct {
 	failures []string
 }
 
-// sendRequests creates and updates the Deployments that gardenlet makes of machine-controller-manager for two shoots, over and over, without any
-// effect: what is asked for is only tried.
+// sendRequests creates and updates gardenlet's Deployment of machine-controller-manager for two shoots repeatedly, as dry runs.
 func (env *environment) sendRequests(t *testing.T, created, updated *kindseed.Shoot) *requests {
 	t.Helper()
 	existing := machineControllerManager(updated)
@@ -50,7 +49,7 @@ func (env *environment) sendRequests(t *testing.T, created, updated *kindseed.Sh
 		return requireSidecar(deployment)
 	})
 	r.every(ctx, 50*time.Millisecond, func(ctx context.Context) error {
-		// Without the sidecar, as gardenlet has it.
+		// Without the sidecar, as gardenlet does.
 		changed := existing.DeepCopy()
 		changed.Spec.Template.Spec.Containers = machineControllerManager(updated).Spec.Template.Spec.Containers
 		if err := env.Client.Patch(ctx, changed, client.MergeFrom(existing), client.DryRunAll); err != nil {
@@ -61,7 +60,7 @@ func (env *environment) sendRequests(t *testing.T, created, updated *kindseed.Sh
 	return r
 }
 
-// every does something at an interval.
+// every calls a function at an interval.
 func (r *requests) every(ctx context.Context, interval time.Duration, do func(context.Context) error) {
 	r.done.Go(func() {
 		tick := time.NewTicker(interval)
@@ -90,7 +89,7 @@ func (r *requests) note(start time.Time, err error) {
 	}
 }
 
-// end ends it and tells how many requests there were, and which of them failed.
+// end stops it and returns the number of requests, and the failures.
 func (r *requests) end() (int, []string) {
 	r.stop()
 	r.done.Wait()
@@ -106,7 +105,7 @@ func requireSidecar(deployment *appsv1.Deployment) error {
 	return nil
 }
 
-// machineControllerManager is the Deployment of one that sleeps, as far as webhooks look at it.
+// machineControllerManager is a Deployment without replicas, with the fields that webhooks read.
 func machineControllerManager(shoot *kindseed.Shoot) *appsv1.Deployment {
 	labels := map[string]string{
 		v1beta1constants.LabelApp: v1beta1constants.LabelKubernetes, v1beta1constants.LabelRole: v1beta1constants.DeploymentNameMachineControllerManager,

@@ -21,8 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testAdoption lets a living shoot change hands whose network upstream's extension has brought into being: nothing that is still
-// wanted is made anew, and nodes go on as they were.
+// testAdoption adopts a shoot whose network upstream's extension has created: no object that is still needed is replaced, and nodes stay as they are.
 func testAdoption(t *testing.T, env *environment) {
 	env.Shoot.NetworkConfig, env.Shoot.LastOperationType = nil, gardencorev1beta1.LastOperationTypeReconcile
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
@@ -54,7 +53,7 @@ func testAdoption(t *testing.T, env *environment) {
 	assert.Equal(t, map[string]string{"k8s-app": daemonSet}, env.daemons(t).Spec.Selector.MatchLabels)
 }
 
-// testDeleteAdopted lets the shoot go, and with it the pool that calico-node has made.
+// testDeleteAdopted deletes the shoot's network, with the pool that calico-node has created.
 func testDeleteAdopted(t *testing.T, env *environment) {
 	env.destroy(t)
 	env.stopController(t)
@@ -62,7 +61,7 @@ func testDeleteAdopted(t *testing.T, env *environment) {
 	env.assertNothingLeft(t)
 }
 
-// simulateUpstream leaves everything as upstream's extension and Calico do when the shoot's Network is fulfilled.
+// simulateUpstream creates the objects of upstream's extension and of Calico for a reconciled Network.
 func (env *environment) simulateUpstream(t *testing.T) {
 	t.Helper()
 	namespace := env.Shoot.Namespace()
@@ -83,7 +82,7 @@ func (env *environment) simulateUpstream(t *testing.T) {
 	env.simulateUpstreamStatus(t)
 }
 
-// simulateStartup makes the pool that calico-node makes when it finds none.
+// simulateStartup creates the pool that calico-node creates if there is none.
 func (env *environment) simulateStartup(t *testing.T) {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{
@@ -96,7 +95,7 @@ func (env *environment) simulateStartup(t *testing.T) {
 	require.NoError(t, env.Cluster.Client.Create(t.Context(), object))
 }
 
-// simulateUpstreamStatus orders the Network and fulfils the order on paper.
+// simulateUpstreamStatus creates the Network with a status of success.
 func (env *environment) simulateUpstreamStatus(t *testing.T) {
 	t.Helper()
 	component := env.component(t)
@@ -124,7 +123,7 @@ func upstreamFile(t *testing.T, name string) []byte {
 	return content
 }
 
-// upstreamRights are the accounts of Calico's parts, each with a right, which is enough to be taken over.
+// upstreamRights are the accounts of Calico's components, each with one right, which is enough for the adoption.
 func upstreamRights() (all []byte) {
 	const account = `
 ---

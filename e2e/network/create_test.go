@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testCreate brings a network into a shoot that has no node yet, as gardenlet does for a new shoot.
+// testCreate creates the network of a shoot without nodes, as gardenlet does for a new shoot.
 func testCreate(t *testing.T, env *environment) {
 	env.startController(t)
 	before := time.Now()
@@ -41,7 +41,7 @@ func testCreate(t *testing.T, env *environment) {
 	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
-// assertDefined makes sure that the shoot knows Calico's kinds.
+// assertDefined asserts that the shoot has Calico's CRDs.
 func (env *environment) assertDefined(t *testing.T) {
 	t.Helper()
 	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
@@ -62,7 +62,7 @@ func (env *environment) assertDefined(t *testing.T) {
 	assert.GreaterOrEqual(t, established, 18)
 }
 
-// testNoOp counts what a reconcile costs that finds nothing to do.
+// testNoOp counts the requests and writes of a reconciliation without changes.
 func testNoOp(t *testing.T, env *environment) {
 	env.stopController(t)
 	before := len(env.writes(t))
@@ -81,7 +81,7 @@ func testNoOp(t *testing.T, env *environment) {
 	assert.Empty(t, now.RemovedSince(there))
 	namespace := env.Shoot.Namespace()
 	changed := slices.DeleteFunc(now.ChangedSince(there), func(object string) bool {
-		// gardener-resource-manager may write what it sees in the shoot at any time; that the controller has not is said above.
+		// gardener-resource-manager may write the state of the shoot at any time; that the controller does not is asserted above.
 		return strings.HasPrefix(object, "seed: ManagedResource ")
 	})
 	assert.Equal(t, []string{

@@ -18,7 +18,7 @@ const (
 	kindOfMultus  = "/network-attachment-definitions." + groupOfMultus
 )
 
-// testDelete deletes the Network while there are nodes, also when the controller ends by force in the middle.
+// testDelete deletes the Network while there are nodes, also when the controller is killed meanwhile.
 func testDelete(t *testing.T, env *environment) {
 	env.seed.StopShootManager(env.Shoot)
 	component := env.component(t)
@@ -36,7 +36,7 @@ func testDelete(t *testing.T, env *environment) {
 	env.removeNodes(t)
 }
 
-// testDeletePartiallyCreated deletes Networks that did not come into being: the controller has ended by force, or would not have it.
+// testDeletePartiallyCreated deletes Networks whose creation did not complete: the controller was killed, or refused it.
 func testDeletePartiallyCreated(t *testing.T, env *environment) {
 	env.startController(t)
 	env.Shoot.NetworkConfig, env.Shoot.LastOperationType = nil, gardencorev1beta1.LastOperationTypeCreate
@@ -45,7 +45,7 @@ func testDeletePartiallyCreated(t *testing.T, env *environment) {
 		return env.get(t, managedResource(resourceShoot)) || env.get(t, managedResource(resourceSeed))
 	})
 	env.killController()
-	// What gardener-resource-manager has applied, but not reported yet when its ManagedResource is deleted, it forgets about.
+	// gardener-resource-manager forgets what it has applied but not reported when its ManagedResource is deleted.
 	clusterstest.Eventually(t, "the parts that there are have been reported on", func() bool {
 		return env.isReported(t, resourceShoot) && env.isReported(t, resourceSeed)
 	})
@@ -61,15 +61,15 @@ func testDeletePartiallyCreated(t *testing.T, env *environment) {
 	env.Shoot.NetworkConfig = nil
 }
 
-// isReported reports whether a ManagedResource has been reported on, or is not there.
+// isReported reports whether a ManagedResource has a status, or does not exist.
 func (env *environment) isReported(t *testing.T, name string) bool {
 	t.Helper()
 	resource := managedResource(name)
 	return !env.get(t, resource) || resource.Status.ObservedGeneration == resource.Generation
 }
 
-// testForceDelete deletes the Network of a shoot that is dead. What would be for the shoot's gardener-resource-manager to do is
-// ordered, and left to Gardener, which knows that there is none.
+// testForceDelete deletes the Network of a shoot whose cluster does not run. ManagedResources are deleted without waiting for the shoot's
+// gardener-resource-manager, and Gardener does the rest.
 func testForceDelete(t *testing.T, env *environment) {
 	env.startController(t)
 	env.reconcile(t)
@@ -93,15 +93,14 @@ func testForceDelete(t *testing.T, env *environment) {
 	}
 }
 
-// assertNothingLeft makes sure that there is nothing in the seed and in the shoot that was not there before the first Network, but
-// for nodes, and for what is the users'.
+// assertNothingLeft asserts that seed and shoot have no objects that were not there before the first Network, except nodes and users' objects.
 func (env *environment) assertNothingLeft(t *testing.T) {
 	t.Helper()
 	clusterstest.Eventually(t, "the pods are gone", func() bool { return env.podsOf(t, daemonSet) == nil })
 	assert.Empty(t, ofCalico(env.snapshot(t).AddedSince(env.initial)))
 }
 
-// ofCalico leaves out nodes, and the kind of what users made with Multus, which they keep.
+// ofCalico leaves out nodes, and objects that users created for Multus, which they keep.
 func ofCalico(names []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool {
 		return strings.HasPrefix(name, "shoot: Node /") || strings.HasSuffix(name, kindOfMultus) || strings.HasSuffix(name, "/v1."+groupOfMultus)

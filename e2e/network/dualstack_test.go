@@ -19,15 +19,15 @@ const (
 	podsIPv6 = "2001:db8:1::/56"
 )
 
-// poolsNativeDualStack are the pools of a shoot with two families whose packets go as they are.
+// poolsNativeDualStack are the pools of a shoot with two families without encapsulation.
 func poolsNativeDualStack() map[string]pool {
 	pools := poolsNative()
 	pools["default-ipv6-ippool"] = pool{podsIPv6, "Never", "Never", false}
 	return pools
 }
 
-// testDualStack gives a shoot a second family, and takes it away again, as gardenlet's flow does: the constraint goes before, and
-// what the Network's status says decides when it goes.
+// testDualStack adds a second family to a shoot, and removes it again, as gardenlet's flow does: the constraint is set first, and the Network's status
+// determines when it is removed.
 func testDualStack(t *testing.T, env *environment) {
 	env.Shoot.IPFamilies = []gardencorev1beta1.IPFamily{ipv4, ipv6}
 	env.Shoot.Networking = gardencorev1beta1.NetworkingStatus{
@@ -40,7 +40,7 @@ func testDualStack(t *testing.T, env *environment) {
 	assert.Equal(t, []extensionsv1alpha1.IPFamily{"IPv4"}, env.object(t).Status.IPFamilies, "nodes have no range of the other")
 	assert.Equal(t, poolsNative(), env.pools(t))
 
-	// The nodes are replaced by some that have ranges of both families.
+	// The nodes are replaced by nodes with ranges of both families.
 	env.replaceNodes(t, func(i int) []string {
 		return []string{fmt.Sprintf("100.96.%d.0/24", i), fmt.Sprintf("2001:db8:1:%d::/64", i)}
 	})
@@ -70,8 +70,8 @@ func testDualStack(t *testing.T, env *environment) {
 	env.awaitRolledOut(t)
 }
 
-// updateMigrationConstraint keeps the shoot's constraint by the rules of gardenlet (DetermineUpdateFunction in pkg/gardenlet/operation/botanist):
-// while the Network does not serve the families of the spec it says whether nodes are ready for them, and goes afterwards.
+// updateMigrationConstraint maintains the shoot's constraint by gardenlet's rules (DetermineUpdateFunction in pkg/gardenlet/operation/botanist):
+// while the Network does not serve the families of the spec it says whether nodes are ready for them, and then it is removed.
 func (env *environment) updateMigrationConstraint(t *testing.T) {
 	t.Helper()
 	nodes := &corev1.NodeList{}
@@ -100,7 +100,7 @@ func (env *environment) updateMigrationConstraint(t *testing.T) {
 	env.Shoot.Constraints = helper.MergeConditions(env.Shoot.Constraints, constraint)
 }
 
-// replaceNodes lets both nodes go and come back with other ranges, and routes to them, one after the other.
+// replaceNodes replaces both nodes by nodes with other ranges and routes, one after the other.
 func (env *environment) replaceNodes(t *testing.T, ranges func(int) []string) {
 	t.Helper()
 	for i, name := range []string{first, second} {

@@ -24,19 +24,19 @@ import (
 // controllerName is the name of the controller, its rights and its namespace.
 const controllerName = "network-controller"
 
-// environment is the ground, the seed that hosts the shoot at the moment, and the controller that runs there, if any.
+// environment has the clusters, the seed that hosts the shoot, and the running controller, if any.
 type environment struct {
 	*clusters.Clusters
 	seed       *clusters.Seed
 	binary     string
 	controller *controller.Controller
-	// definitions are those of Calico's kinds, in YAML, and that of Multus' kind.
+	// definitions are Calico's CRDs in YAML, and Multus'.
 	definitions, definitionOfMultus []byte
-	// initial is what there was before the first Network.
+	// initial are the objects before the first Network.
 	initial clusterstest.Snapshot
 }
 
-// newEnvironment returns a world with a shoot that has no network yet, nor any node.
+// newEnvironment returns an environment with a shoot without a network and nodes.
 func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	t.Helper()
 	env := &environment{Clusters: clusterstest.New(t, options)}
@@ -49,7 +49,7 @@ func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	return env
 }
 
-// defineAutoscaling makes the shoot one that knows vertical autoscaling, as the seed does.
+// defineAutoscaling adds the CRDs of the vertical pod autoscaler to the shoot, as in the seed.
 func (env *environment) defineAutoscaling(t *testing.T) {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "verticalpodautoscalers.autoscaling.k8s.io"}}
@@ -60,7 +60,7 @@ func (env *environment) defineAutoscaling(t *testing.T) {
 	require.NoError(t, env.Cluster.Client.Create(t.Context(), ofShoot))
 }
 
-// snapshot lists what there is in both clusters, but for the controller's own.
+// snapshot lists the objects of both clusters without the controller's own.
 func (env *environment) snapshot(t *testing.T) clusterstest.Snapshot {
 	t.Helper()
 	return clusterstest.TakeSnapshot(t, env.seed, env.Cluster, controllerName)
@@ -75,7 +75,7 @@ func (env *environment) startController(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// stopController asks the controller to end, which it must do in good order. All it had to write is written afterwards.
+// stopController terminates the controller, which must succeed. Afterwards its last writes are done.
 func (env *environment) stopController(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -84,13 +84,13 @@ func (env *environment) stopController(t *testing.T) {
 	env.controller = nil
 }
 
-// killController ends the controller as a power failure would.
+// killController kills the controller.
 func (env *environment) killController() {
 	env.controller.Kill()
 	env.controller = nil
 }
 
-// component returns gardenlet's for the shoot's Network.
+// component returns gardenlet's component for the shoot's Network.
 func (env *environment) component(t *testing.T) network.Interface {
 	t.Helper()
 	component, err := env.seed.Gardenlet.Network(env.Shoot)
@@ -98,7 +98,7 @@ func (env *environment) component(t *testing.T) network.Interface {
 	return component
 }
 
-// requestReconcile asks for the shoot's Network as it is now described.
+// requestReconcile requests a reconciliation of the shoot's Network with its present description.
 func (env *environment) requestReconcile(t *testing.T) {
 	t.Helper()
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
@@ -106,14 +106,14 @@ func (env *environment) requestReconcile(t *testing.T) {
 	require.NoError(t, env.component(t).Deploy(t.Context()))
 }
 
-// reconcile orders the shoot's Network and waits for it, as gardenlet does.
+// reconcile reconciles the shoot's Network and waits for it, as gardenlet does.
 func (env *environment) reconcile(t *testing.T) {
 	t.Helper()
 	env.requestReconcile(t)
 	require.NoError(t, env.component(t).Wait(t.Context()))
 }
 
-// configure makes the user say something else to the network plugin.
+// configure changes the user's configuration of the network plugin.
 func (env *environment) configure(fields map[string]any) {
 	config := map[string]any{"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig"}
 	maps.Copy(config, fields)
@@ -136,7 +136,7 @@ func (env *environment) object(t *testing.T) *extensionsv1alpha1.Network {
 	return object
 }
 
-// stage returns the name of the stage that the network is in, according to its state; empty when it is in none.
+// stage returns the name of the present stage of a change, according to the Network's state; empty if there is none.
 func (env *environment) stage(t *testing.T) string {
 	t.Helper()
 	object := env.object(t)
@@ -152,8 +152,8 @@ func (env *environment) stage(t *testing.T) string {
 	return state.Stage.Name
 }
 
-// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the
-// time of an order with that of an operation by whole seconds.
+// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the times of a
+// request and of an operation by whole seconds.
 func (env *environment) waitNextSecond(t *testing.T) {
 	t.Helper()
 	object, err := env.seed.Gardenlet.GetNetwork(t.Context(), env.Shoot)
@@ -165,7 +165,7 @@ func (env *environment) waitNextSecond(t *testing.T) {
 	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
 }
 
-// writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
+// writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.
 func (env *environment) writes(t *testing.T) []audit.Write {
 	t.Helper()
 	writes, err := env.seed.Writes(env.Shoot.Namespace())
@@ -173,7 +173,7 @@ func (env *environment) writes(t *testing.T) []audit.Write {
 	return writes
 }
 
-// get reads an object of the shoot's namespace in the seed, and tells whether it is there.
+// get reads an object of the shoot's namespace in the seed, and reports whether it exists.
 func (env *environment) get(t *testing.T, object client.Object) bool {
 	t.Helper()
 	object.SetNamespace(env.Shoot.Namespace())

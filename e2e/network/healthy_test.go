@@ -27,10 +27,10 @@ const (
 	observabilityHealthy = gardencorev1beta1.ShootObservabilityComponentsHealthy
 )
 
-// managedResources are those of a Network.
+// managedResources are a Network's.
 func managedResources() []string { return []string{resourceShoot, resourceSeed} }
 
-// clientOf returns the client of the cluster that a ManagedResource is for.
+// clientOf returns the client for the cluster of a ManagedResource's objects.
 func (env *environment) clientOf(resource string) client.Client {
 	if resource == resourceSeed {
 		return env.seed.Client
@@ -38,7 +38,7 @@ func (env *environment) clientOf(resource string) client.Client {
 	return env.Cluster.Client
 }
 
-// awaitApplied waits until gardener-resource-manager has applied everything as it is now.
+// awaitApplied waits until gardener-resource-manager has applied the present content of all.
 func (env *environment) awaitApplied(t *testing.T) {
 	t.Helper()
 	for _, name := range managedResources() {
@@ -46,7 +46,7 @@ func (env *environment) awaitApplied(t *testing.T) {
 	}
 }
 
-// awaitRolledOut waits until gardener-resource-manager says that all is there, healthy, and nothing on its way.
+// awaitRolledOut waits until gardener-resource-manager reports all objects as applied, healthy and not progressing.
 func (env *environment) awaitRolledOut(t *testing.T) {
 	t.Helper()
 	env.awaitApplied(t)
@@ -74,7 +74,7 @@ func (env *environment) awaitResource(t *testing.T, name string, kind gardencore
 	})
 }
 
-// awaitCondition waits until the Network itself says something about its health, and returns what.
+// awaitCondition waits for a condition of the Network, and returns it.
 func (env *environment) awaitCondition(t *testing.T, kind gardencorev1beta1.ConditionType, status gardencorev1beta1.ConditionStatus) gardencorev1beta1.Condition {
 	t.Helper()
 	var condition *gardencorev1beta1.Condition
@@ -85,7 +85,7 @@ func (env *environment) awaitCondition(t *testing.T, kind gardencorev1beta1.Cond
 	return *condition
 }
 
-// manifests returns what a ManagedResource holds.
+// manifests returns the content of a ManagedResource.
 func (env *environment) manifests(t *testing.T, name string) (objects []*unstructured.Unstructured) {
 	t.Helper()
 	resource := managedResource(name)

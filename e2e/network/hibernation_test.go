@@ -10,8 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testHibernation sends the shoot to sleep and wakes it, in the order in which gardenlet does both. A change in between needs no
-// stages: there are no nodes.
+// testHibernation hibernates the shoot and wakes it up, in gardenlet's order. A change in between needs no stages: there are no nodes.
 func testHibernation(t *testing.T, env *environment) {
 	there := env.snapshot(t)
 	env.removeNodes(t)

@@ -13,11 +13,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testKubeProxy lets the shoot go without kube-proxy, in whose place only Calico's eBPF data plane routes Services.
+// testKubeProxy disables kube-proxy, so that Calico's eBPF data plane implements Services.
 func testKubeProxy(t *testing.T, env *environment) {
 	config := env.Shoot.NetworkConfig
 	endpoint := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kubernetes-services-endpoint", Namespace: metav1.NamespaceSystem}}
-	// Gardener sets the mode also where there is no kube-proxy.
+	// Gardener sets the mode also without kube-proxy.
 	env.Shoot.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false), Mode: new(gardencorev1beta1.ProxyModeIPTables)}
 	problem := env.assertRefused(t)
 	assert.Contains(t, problem, "spec.kubernetes.kubeProxy.enabled")

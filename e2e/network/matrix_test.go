@@ -28,7 +28,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-// resourceMatrix is a ManagedResource of the shoot that holds one rendering after another, resourceDefinitions one with Calico's kinds.
+// resourceMatrix is a ManagedResource of the shoot that contains one rendering after another, resourceDefinitions one with Calico's CRDs.
 const (
 	resourceMatrix      = "matrix"
 	resourceDefinitions = "matrix-definitions"
@@ -79,7 +79,7 @@ func (m *matrix) objects(t *testing.T) map[string]*unstructured.Unstructured {
 	return all
 }
 
-// testDryRun sends every object of every golden manifest to the shoot's API server, with strict field validation. Nothing is stored.
+// testDryRun sends every object of all golden manifests to the shoot's API server as a dry run, with strict field validation.
 func testDryRun(t *testing.T, env *environment) {
 	objects, checked := readMatrix(t).objects(t), map[string]int{}
 	for _, object := range objects {
@@ -129,7 +129,7 @@ func (env *environment) dryRunMonitoring(t *testing.T) {
 	}
 }
 
-// dryRun applies an object on the server's side, to no avail.
+// dryRun applies an object as a dry run.
 func (env *environment) dryRun(t *testing.T, c client.Client, object *unstructured.Unstructured) error {
 	t.Helper()
 	content, err := object.MarshalJSON()
@@ -138,7 +138,7 @@ func (env *environment) dryRun(t *testing.T, c client.Client, object *unstructur
 		client.DryRunAll, client.ForceOwnership, client.FieldOwner("matrix"), client.FieldValidation(metav1.FieldValidationStrict))
 }
 
-// testMultus gives the shoot Multus, and takes it away again; what users made with it stays. The definitions are kept for later.
+// testMultus enables Multus, and disables it again; users' objects of it stay. The CRDs are recorded for later parts.
 func testMultus(t *testing.T, env *environment) {
 	env.addNodes(t)
 	env.configure(map[string]any{"multus": map[string]any{"enabled": true, "installCNIPlugins": true}})
@@ -153,8 +153,8 @@ func testMultus(t *testing.T, env *environment) {
 	assert.True(t, clusterstest.Get(t, env.Cluster.Client, definition))
 }
 
-// testRenderings lets the shoot's gardener-resource-manager apply each golden manifest, one over the other. There is neither a Network nor a
-// node. Objects that a manifest no longer has are kept: to wait for their deletion would take minutes.
+// testRenderings lets the shoot's gardener-resource-manager apply each golden manifest over the previous one. There is no Network and no node. Objects
+// that a manifest no longer has are kept: waiting for their deletion would take minutes.
 func testRenderings(t *testing.T, env *environment) {
 	m := readMatrix(t)
 	env.define(t)
@@ -187,7 +187,7 @@ func (env *environment) requireApplied(t *testing.T, file string) {
 	require.FailNowf(t, "a manifest is not applied", "%s: %v", file, resource.Status.Conditions)
 }
 
-// deleteResourceSecrets deletes the Secrets of the ManagedResources here, which gardener-resource-manager would do in ten minutes.
+// deleteResourceSecrets deletes the Secrets of the ManagedResources here, which gardener-resource-manager would do after ten minutes.
 func (env *environment) deleteResourceSecrets(t *testing.T) {
 	t.Helper()
 	secrets := &corev1.SecretList{}
@@ -199,7 +199,7 @@ func (env *environment) deleteResourceSecrets(t *testing.T) {
 	}
 }
 
-// putResource makes a ManagedResource of the shoot hold something.
+// putResource writes a ManagedResource of the shoot.
 func (env *environment) putResource(t *testing.T, name string, content []byte) {
 	t.Helper()
 	data := map[string][]byte{"content.yaml": content}
@@ -208,7 +208,7 @@ func (env *environment) putResource(t *testing.T, name string, content []byte) {
 	}))
 }
 
-// isApplied tells whether a ManagedResource is applied as it is now.
+// isApplied reports whether the present content of a ManagedResource is applied.
 func (env *environment) isApplied(t *testing.T, name string) bool {
 	resource := managedResource(name)
 	if !env.get(t, resource) || resource.Status.ObservedGeneration != resource.Generation {
@@ -222,7 +222,7 @@ func (env *environment) isApplied(t *testing.T, name string) bool {
 	return false
 }
 
-// define makes Calico's kinds known to the shoot, as they were in a Network.
+// define creates Calico's CRDs in the shoot, as they were in a Network.
 func (env *environment) define(t *testing.T) {
 	t.Helper()
 	require.NotEmpty(t, env.definitions)
@@ -230,7 +230,7 @@ func (env *environment) define(t *testing.T) {
 	clusterstest.Eventually(t, "Calico's kinds are known", func() bool { return env.isApplied(t, resourceDefinitions) })
 }
 
-// keepDefinitions keeps the definitions of Calico's kinds for later, and that of Multus.
+// keepDefinitions records Calico's CRDs for later parts, and Multus'.
 func (env *environment) keepDefinitions(t *testing.T) {
 	t.Helper()
 	env.definitions, env.definitionOfMultus = nil, nil

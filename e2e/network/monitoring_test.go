@@ -13,8 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testScraping compares how Calico is scraped with how Gardener has what runs in shoots scraped, and what is found there with
-// what runs.
+// testScraping compares the scrape configuration of Calico with Gardener's for components in shoots, and with the running pods.
 func testScraping(t *testing.T, env *environment) {
 	theirs := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "theirs"}}
 	require.NoError(t, env.seed.Client.Create(t.Context(), theirs))
@@ -30,7 +29,7 @@ func testScraping(t *testing.T, env *environment) {
 				Role: monitoringv1alpha1.KubernetesRoleEndpoint, ServiceName: target.service, EndpointPortName: target.port,
 			}, target.kept),
 		}
-		// The expression is upstream's. Gardener's has anchors besides, which Prometheus adds to every expression.
+		// The expression is upstream's. Gardener's also has anchors, which Prometheus adds to all expressions.
 		gardeners.Spec.MetricRelabelConfigs[0].Regex = target.kept
 		require.NoError(t, env.seed.Client.Create(t.Context(), gardeners))
 		assert.Equal(t, gardeners.Spec, ours.Spec, name)
@@ -40,8 +39,7 @@ func testScraping(t *testing.T, env *environment) {
 	require.NoError(t, env.seed.Client.Delete(t.Context(), theirs))
 }
 
-// assertFound makes sure that a Service leads to pods that declare the port: its name is looked for at the Service, its number in
-// the pod.
+// assertFound asserts that a Service selects pods that declare the port: by name at the Service, by number in the pod.
 func (env *environment) assertFound(t *testing.T, name, portName, app string) {
 	t.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem}}

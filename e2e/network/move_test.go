@@ -10,8 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testMove moves the shoot's control plane to another seed while its network is between two stages. All that goes along is the
-// ShootState as Gardener computes it.
+// testMove migrates the shoot's control plane to another seed while its network is between two stages. Only the ShootState, computed by Gardener's
+// code, is transferred.
 func testMove(t *testing.T, env *environment) {
 	env.Cluster.Kubelets().HoldNode(second)
 	env.configure(map[string]any{"overlay": map[string]any{"enabled": true}})
@@ -48,7 +48,7 @@ func testMove(t *testing.T, env *environment) {
 	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 }
 
-// restore has the shoot brought to life on the destination seed.
+// restore restores the shoot on the destination seed.
 func (env *environment) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	t.Helper()
 	env.seed = env.Destination

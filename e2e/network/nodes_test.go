@@ -22,7 +22,7 @@ const (
 	typha     = "calico-typha-deploy"
 )
 
-// testNodes lets nodes join. What has waited for them runs.
+// testNodes adds nodes. Pods that have waited for them run.
 func testNodes(t *testing.T, env *environment) {
 	env.addNodes(t)
 	env.awaitRolledOut(t)
@@ -33,8 +33,8 @@ func testNodes(t *testing.T, env *environment) {
 	env.awaitCondition(t, observabilityHealthy, gardencorev1beta1.ConditionTrue)
 }
 
-// testUnhealthyPod makes the pod on one node sick (gardener #6775): an outage of the network in a part of the shoot. It ends well, which is
-// looked at when other things have been done.
+// testUnhealthyPod makes the pod on one node unhealthy (gardener #6775): a part of the shoot has no network. It recovers, which is checked after other
+// parts.
 func testUnhealthyPod(t *testing.T, env *environment) {
 	env.Cluster.Kubelets().HoldNode(second)
 	env.deletePodOn(t, second)
@@ -45,12 +45,12 @@ func testUnhealthyPod(t *testing.T, env *environment) {
 	env.awaitRolledOut(t)
 }
 
-// testPodRecovered makes sure that whoever was sick is well again.
+// testPodRecovered asserts that the pod is healthy again.
 func testPodRecovered(t *testing.T, env *environment) {
 	env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
 }
 
-// addNodes lets two nodes join.
+// addNodes adds two nodes.
 func (env *environment) addNodes(t *testing.T) {
 	t.Helper()
 	for i, name := range []string{first, second} {
@@ -58,7 +58,7 @@ func (env *environment) addNodes(t *testing.T) {
 	}
 }
 
-// removeNodes lets both go.
+// removeNodes removes both.
 func (env *environment) removeNodes(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{first, second} {
@@ -120,13 +120,13 @@ func (env *environment) deletePodOn(t *testing.T, node string) {
 	}
 }
 
-// deployed tells whether a Deployment is in the shoot's kube-system.
+// deployed reports whether a Deployment exists in the shoot's kube-system.
 func (env *environment) deployed(t *testing.T, name string) bool {
 	t.Helper()
 	return clusterstest.Get(t, env.Cluster.Client, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceSystem}})
 }
 
-// route has the route controller tell of a node that there is a route to its pods.
+// route reports a route to a node's pods, as the route controller does.
 func (env *environment) route(t *testing.T, node string) {
 	t.Helper()
 	require.NoError(t, env.Cluster.Kubelets().SetNodeCondition(t.Context(), node, corev1.NodeNetworkUnavailable, corev1.ConditionFalse, "RouteCreated"))

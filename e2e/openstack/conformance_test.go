@@ -21,14 +21,14 @@ var record = flag.String("record", "", "keep what the real cloud answers as that
 
 const (
 	records = "../../internal/cloud/openstack/conformance/testdata"
-	// minBehaviours must pass on both clouds. The number keeps behaviours from getting lost.
+	// minBehaviours must pass on both clouds. The number prevents that behaviours are lost.
 	minBehaviours = 400
 )
 
 // operatorEntry is the name of the administrator in clouds.yaml.
 func operatorEntry() string { return cmp.Or(os.Getenv("OS_CLOUD"), "admin") }
 
-// TestConformance tries every behaviour on the real cloud and on the fake, and prints both results side by side.
+// TestConformance tests each behaviour on the real cloud and on the fake, and prints both results side by side.
 func TestConformance(t *testing.T) {
 	target, err := conformance.FromFile(operatorEntry())
 	require.NoError(t, err, "make e2e-openstack brings a cloud up and says where it is")
@@ -73,7 +73,7 @@ func behaviours() []conformance.Behaviour {
 
 func startFake(t *testing.T) conformance.Cloud {
 	t.Helper()
-	// Long enough that what comes at once finds a load balancer busy.
+	// Long enough that a request that follows at once finds a load balancer busy.
 	busy := fake.Transition{After: 30 * time.Millisecond}
 	cloud := fake.New(fake.WithTransition(fake.LoadBalancerCreate, busy),
 		fake.WithTransition(fake.LoadBalancerUpdate, busy), fake.WithTransition(fake.LoadBalancerDelete, busy))

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 )
 
-// controlPlane, machines and calico are words for several programs.
+// controlPlane, machines and calico are names for several programs.
 const (
 	controlPlane = "control-plane"
 	machines     = "machines"

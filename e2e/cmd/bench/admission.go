@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	// reviews is how many Shoots each webhook is asked about, atOnce how many of them at a time; fewer is how many it is asked about one by one.
+	// reviews is how many Shoots each webhook gets, atOnce how many of them concurrently; fewer is how many it gets one by one.
 	reviews, atOnce, fewer = 2000, 50, 200
-	// admissionNamespace is the binary's own in the runtime cluster, and owns what it registers in the garden.
+	// admissionNamespace is the binary's own in the runtime cluster, and owns its webhook configurations in the garden.
 	admissionNamespace = "garden"
-	// admissionTimeout bounds how long the binary has to end, or to register its webhooks.
+	// admissionTimeout bounds the binary's end, and the registration of its webhooks.
 	admissionTimeout = time.Minute
 )
 
-// admissionBench measures what a Shoot costs in admission. It stands in for the garden's API server, which would add its own time: reviews
-// are sent to the binary as that one sends them.
+// admissionBench measures the costs of a Shoot in admission. It sends reviews to the binary as the garden's API server does, whose own time is
+// not included.
 type admissionBench struct {
 	screen  *terminal.Screen
 	dir     string
@@ -89,7 +89,7 @@ func (b *admissionBench) startClusters(ctx context.Context) (string, error) {
 	return "gardener-apiserver, and the API server of a runtime cluster", starting.Wait()
 }
 
-// fill makes what the binary looks up.
+// fill creates the objects that the binary reads.
 func (b *admissionBench) fill(ctx context.Context) (string, error) {
 	profile := largeCloudProfile()
 	for _, object := range []client.Object{profile, benchedCredentials(), benchedBinding()} {
@@ -104,7 +104,7 @@ func (b *admissionBench) fill(ctx context.Context) (string, error) {
 	return fmt.Sprintf("a Shoot of %d pools, and a CloudProfile of %d kB", pools, sizeOf(profile)/kilobyte), nil
 }
 
-// startBinary starts it with administrators' rights: how it comes by its own is shown elsewhere.
+// startBinary starts it with administrators' rights: other tests check its own.
 func (b *admissionBench) startBinary(ctx context.Context) (string, error) {
 	address, err := process.FreeAddress()
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *admissionBench) startBinary(ctx context.Context) (string, error) {
 	return "as it is shipped", err
 }
 
-// endpoints are where the binary wants to be asked about new Shoots, as it has registered it.
+// endpoints are the binary's registered webhooks for new Shoots.
 func (b *admissionBench) endpoints(ctx context.Context) ([]endpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, admissionTimeout)
 	defer cancel()

@@ -23,10 +23,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// maxRetries is how often client-go, and with it an API server that calls a webhook, sends a request again that was answered with 429 and Retry-After.
+// maxRetries is how often client-go, and so an API server that calls a webhook, retries after a response of 429 with Retry-After.
 const maxRetries = 10
 
-// responseTimes are how long the binary took, one by one, for reviews of a kind, retries and the waiting for them included.
+// responseTimes are the times of the reviews of a kind, including retries and pauses.
 type responseTimes struct {
 	request string
 	times   []time.Duration
@@ -35,7 +35,7 @@ type responseTimes struct {
 	peak    process.Memory // during the calls
 }
 
-// measure sends reviews to every webhook and prints how long they took.
+// measure sends reviews to all webhooks and prints the response times.
 func (b *admissionBench) measure(ctx context.Context) error {
 	endpoints, err := b.endpoints(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *admissionBench) measure(ctx context.Context) error {
 	return nil
 }
 
-// settledMemory lets the process come to rest before it looks.
+// settledMemory waits before it reads the process's memory.
 func (b *admissionBench) settledMemory(ctx context.Context) (process.Memory, error) {
 	select {
 	case <-time.After(3 * time.Second):
@@ -87,7 +87,7 @@ func (b *admissionBench) settledMemory(ctx context.Context) (process.Memory, err
 	return b.process.Memory()
 }
 
-// call sends the same review again and again. Each has to get the answer that is meant.
+// call sends the same review repeatedly. Each must get the expected response.
 func (b *admissionBench) call(ctx context.Context, where endpoint, what reviewed) (responseTimes, error) {
 	body, err := json.Marshal(what.review)
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *admissionBench) call(ctx context.Context, where endpoint, what reviewed
 	}
 	authorities := x509.NewCertPool()
 	authorities.AppendCertsFromPEM(where.ca)
-	// As an API server does it: HTTP/2, so that all share a connection.
+	// As an API server does: HTTP/2, so that all share a connection.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	asking := &http.Client{Transport: transport}
@@ -129,7 +129,7 @@ func (b *admissionBench) call(ctx context.Context, where endpoint, what reviewed
 	return result, err
 }
 
-// review sends a review as an API server does: an answer with 429 and Retry-After is waited for and sent again. It returns the number of retries.
+// review sends a review as an API server does: after a response of 429 with Retry-After it retries. It returns the number of retries.
 func review(ctx context.Context, httpClient *http.Client, url string, body []byte, allowed bool) (int, error) {
 	for retries := 0; ; retries++ {
 		wait, err := callOnce(ctx, httpClient, url, body, allowed)
@@ -144,7 +144,7 @@ func review(ctx context.Context, httpClient *http.Client, url string, body []byt
 	}
 }
 
-// callOnce sends a review. Where the webhook has too many requests at once, it returns an error and how long the webhook wants the caller to wait.
+// callOnce sends a review. If the webhook has too many requests, it returns an error and the requested pause.
 func callOnce(ctx context.Context, httpClient *http.Client, url string, body []byte, allowed bool) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -173,7 +173,7 @@ func callOnce(ctx context.Context, httpClient *http.Client, url string, body []b
 	}
 }
 
-// retryAfter returns 0 for an answer that is not to be waited for.
+// retryAfter returns 0 for a response that must not be retried.
 func retryAfter(response *http.Response) time.Duration {
 	if response.StatusCode != http.StatusTooManyRequests {
 		return 0
@@ -185,7 +185,7 @@ func retryAfter(response *http.Response) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// watchMemory looks at the memory of the process until the function that it returns is called, which tells the most of it.
+// watchMemory reads the memory of the process until the returned function is called, which returns the maximum.
 func (b *admissionBench) watchMemory(ctx context.Context) func() process.Memory {
 	ctx, cancel := context.WithCancel(ctx)
 	var most process.Memory
@@ -222,7 +222,7 @@ func peakOf(all []responseTimes) process.Memory {
 	return most
 }
 
-// percentile returns the time within which so many of a hundred answers came.
+// percentile returns the time within which the given percentage of responses came.
 func percentile(times []time.Duration, percent int) time.Duration {
 	if len(times) == 0 {
 		return 0

@@ -20,7 +20,7 @@ import (
 
 const (
 	kilobyte = 1000
-	// pools is how many the Shoot has. The others say how large the CloudProfile is.
+	// pools is the number of the Shoot's pools. The others are the size of the CloudProfile.
 	pools                                               = 5
 	regions, machineTypes, imageVersions, floatingPools = 20, 150, 60, 40
 	benchedProfile, benchedAccount                      = "large", "benched"
@@ -45,7 +45,7 @@ func encoded(object runtime.Object) *runtime.RawExtension {
 
 func numbered(name string, number int) string { return fmt.Sprintf("%s-%d", name, number) }
 
-// largeCloudProfile is like that of a landscape with many regions: every image has an ID in each.
+// largeCloudProfile is like that of a landscape with many regions: each image has an ID in each.
 func largeCloudProfile() *gardencorev1beta1.CloudProfile {
 	profile := &gardencorev1beta1.CloudProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: benchedProfile},
@@ -118,7 +118,7 @@ func benchedBinding() *securityv1alpha1.CredentialsBinding {
 	}
 }
 
-// benchedShoot makes use of most that there is.
+// benchedShoot uses most features.
 func benchedShoot() *gardencorev1beta1.Shoot {
 	network := calicov1alpha1.NewNetworkConfig()
 	network.Overlay = &calicov1alpha1.Overlay{Enabled: false, CreatePodRoutes: new(true)}
@@ -170,17 +170,17 @@ func benchedPool(number int) gardencorev1beta1.Worker {
 	}
 }
 
-// reviewed is a request that API servers make.
+// reviewed is a request of an API server.
 type reviewed struct {
 	name          string
 	review        *admissionv1.AdmissionReview
 	times, atOnce int
-	// refusedBy is the webhook that says no.
+	// refusedBy is the webhook that refuses it.
 	refusedBy string
 }
 
-// reviewsOf are a new Shoot, for which everything is looked up, and a change by which nothing is: most changes are Gardener's own. Two more are as large as
-// they may be, without an error and with as many as have room.
+// reviewsOf are a new Shoot, for which all objects are read, and a change for which none are: most changes are Gardener's own. Two more have the
+// maximum size, without an error and with the maximum number of errors.
 func reviewsOf() []reviewed {
 	shoot := benchedShoot()
 	labelled := shoot.DeepCopy()
@@ -197,7 +197,7 @@ func reviewsOf() []reviewed {
 	}
 }
 
-// withGroups is the Shoot with that many security groups for a pool: as many as 64 KiB have room for.
+// withGroups is the Shoot with as many security groups in a pool as fit into 64 KiB.
 func withGroups(count int, called func(string, int) string) *gardencorev1beta1.Shoot {
 	config := &openstackv1alpha1.WorkerConfig{}
 	for i := range count {

@@ -17,24 +17,24 @@ import (
 
 const megabyte = 1_000_000
 
-// The shoots that are made in each place, one after the other.
+// The shoots that are created in each place, one after the other.
 const (
 	coldShoot = "cold"
 	warmShoot = "warm"
 )
 
-// errEnded says why a measurement was cut short.
+// errEnded is the error of a canceled measurement.
 var errEnded = errors.New("the controller has ended")
 
-// cost is what one operation took; logins are calls, too.
+// cost is the cost of one operation; logins are calls, too.
 type cost struct {
 	calls, logins int
 	wall          time.Duration
-	// log is the calls one by one, where they were seen.
+	// log are the calls one by one, if they were recorded.
 	log wire.Calls
 }
 
-// footprint is what the controller takes.
+// footprint is the controller's memory and processor time.
 type footprint struct {
 	binary int64 // bytes
 	idle   process.Memory
@@ -46,12 +46,12 @@ type bench struct {
 	screen *terminal.Screen
 }
 
-// options say what is measured.
+// options select what is measured.
 type options struct {
 	latency time.Duration
-	// entry names the second cloud in clouds.yaml. Without a name it is the one whose state is in dir, if there is one.
+	// entry names the second cloud in clouds.yaml; default the one whose state is in dir, if there is one.
 	entry, dir string
-	// only is the part that is measured; empty means all.
+	// only is the part that is measured; default all.
 	only string
 }
 
@@ -111,7 +111,7 @@ func (b bench) print(lines []string) {
 	}
 }
 
-// costs measures the rows of the table in one place, all of them or none.
+// costs measures all rows of the table in one place.
 func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cost, error) {
 	costs := map[string]cost{}
 	err := b.screen.Step("measuring", func(io.Writer) (string, error) {
@@ -128,7 +128,7 @@ func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cos
 	return costs, nil
 }
 
-// whileControllerRuns does something that the controller has a part in, and does not wait for one that has ended.
+// whileControllerRuns runs a function, and cancels it if the controller ends.
 func (b bench) whileControllerRuns(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -147,7 +147,7 @@ func (b bench) whileControllerRuns(ctx context.Context, do func(context.Context)
 	return err
 }
 
-// coldStart creates a shoot with the first login of the process, and removes it.
+// coldStart creates a shoot with the first login of the process, and deletes it.
 func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, error) {
 	shoot, err := b.NewShoot(ctx, coldShoot, where)
 	if err != nil {
@@ -160,7 +160,7 @@ func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, erro
 	return first, b.destroy(ctx, shoot)
 }
 
-// lifecycle creates, reconciles and deletes a shoot with the session that is there.
+// lifecycle creates, reconciles and deletes a shoot with an existing session.
 func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[string]cost) error {
 	shoot, err := b.NewShoot(ctx, warmShoot, where)
 	if err != nil {
@@ -170,7 +170,7 @@ func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[s
 		row string
 		do  func(context.Context, *gardenlet.Shoot) error
 	}{{rowFirst, b.deploy}, {rowNoOp, b.deploy}, {rowDelete, b.destroy}} {
-		// Gardener tells orders from results by whole seconds.
+		// Gardener compares the times of requests and results by whole seconds.
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
@@ -183,7 +183,7 @@ func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[s
 	return nil
 }
 
-// measure takes the time from the order until gardenlet sees it fulfilled.
+// measure measures the time from the request until gardenlet sees its result.
 func measure(where landscape.Place, do func() error) (cost, error) {
 	where.Cloud.ResetLog()
 	start := time.Now()
@@ -210,7 +210,7 @@ func (b bench) destroy(ctx context.Context, shoot *gardenlet.Shoot) error {
 	return component.WaitCleanup(ctx)
 }
 
-// footprint lets the process come to rest before it looks.
+// footprint waits before it reads the process's memory.
 func (b bench) footprint(ctx context.Context) (footprint, error) {
 	info, err := os.Stat(b.Infrastructure.Binary)
 	if err != nil {

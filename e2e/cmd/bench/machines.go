@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// machines is how many are made at a time.
+	// machines is how many are created at a time.
 	machines = 100
-	// callsPerMachine is the budget of one: look-up, port, server, one read, with its part in what all share.
+	// callsPerMachine is the budget of one: look-up, port, server, one read, and its share of what all share.
 	callsPerMachine = 4
 	// loginsOfMachines is the budget of all together.
 	loginsOfMachines = 1
 )
 
-// machineBench measures what machines cost, in a landscape of its own: machine-controller-manager and the machine controller run as their
-// Deployment says.
+// machineBench measures the costs of machines, in a landscape of its own: machine-controller-manager and the machine controller run as their
+// Deployment describes them.
 type machineBench struct {
 	*landscape.Landscape
 	screen *terminal.Screen
@@ -73,12 +73,12 @@ func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err
 	return withinBudget(created.log)
 }
 
-// prepare brings up a shoot that may have as many machines as anybody likes.
+// prepare creates a shoot without a limit for machines.
 func (b *machineBench) prepare(ctx context.Context) error {
 	err := b.screen.Step("shoot", func(io.Writer) (string, error) {
 		b.shoot = openstack.NewShoot("many", b.Place.Cloud, b.Place.Account)
 		openstack.OfferMachines(b.shoot, b.Place.Cloud)
-		// The controlplane-controller, which has no part in this, would add where the cloud is.
+		// controlplane-controller, which is not running here, would add the cloud's addresses.
 		b.shoot.Credentials["authURL"] = []byte(b.Place.Cloud.AuthURL())
 		for _, resource := range []string{"instances", "cores", "ram", "port"} {
 			if err := b.Place.Cloud.Fake.SetQuota(b.Place.Account.Project, resource, fake.Unlimited); err != nil {
@@ -111,7 +111,7 @@ func (b *machineBench) prepareInfrastructure(ctx context.Context) error {
 	return nil
 }
 
-// pool returns an action: a pool of so many machines.
+// pool returns an action that sets the number of machines of a pool.
 func (b *machineBench) pool(size int32) func(context.Context) error {
 	return func(ctx context.Context) error {
 		b.shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool("cpu", size, size)}
@@ -119,10 +119,10 @@ func (b *machineBench) pool(size int32) func(context.Context) error {
 	}
 }
 
-// step measures from the order until gardenlet sees it fulfilled.
+// step measures the time from the request until gardenlet sees its result.
 func (b *machineBench) step(ctx context.Context, name string, do func(context.Context) error) (took cost, err error) {
 	return took, b.screen.Step(name, func(io.Writer) (string, error) {
-		// Gardener tells orders from results by whole seconds.
+		// Gardener compares the times of requests and results by whole seconds.
 		select {
 		case <-time.After(time.Second):
 		case <-ctx.Done():
@@ -133,7 +133,7 @@ func (b *machineBench) step(ctx context.Context, name string, do func(context.Co
 	})
 }
 
-// footprint is what the machine controller takes while it has all machines.
+// footprint is the machine controller's memory with all machines.
 func (b *machineBench) footprint() (footprint, error) {
 	info, err := os.Stat(b.MachineController)
 	if err != nil {
@@ -167,7 +167,7 @@ func (b *machineBench) print(o options, created, more, deleted cost, taken footp
 		taken.idle.Private/megabyte, taken.idle.All/megabyte)
 }
 
-// machineBudgetLines hold what was measured against what it may be.
+// machineBudgetLines compare the measured costs with the budget.
 func machineBudgetLines(created cost) []string {
 	return []string{
 		"",
@@ -176,7 +176,7 @@ func machineBudgetLines(created cost) []string {
 	}
 }
 
-// withinBudget fails when machines cost more than they may, or were made twice.
+// withinBudget fails if machines exceed the budget, or were created twice.
 func withinBudget(calls wire.Calls) error {
 	var failures []error
 	if len(calls) > callsPerMachine*machines {

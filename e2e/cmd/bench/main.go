@@ -1,7 +1,7 @@
-// Command bench prints what an Infrastructure costs: calls to the cloud, logins and time, for the first reconcile, one that
-// has nothing to do, and the deletion; and what the controller's process takes; and the same of a hundred machines. It measures the binary as it is shipped,
-// ordered by gardenlet's own code, and holds the figures against the budgets of the project, and against those of a real cloud. It also prints
-// how long a Shoot takes in admission, and what that process takes.
+// Command bench prints the costs of an Infrastructure: requests to the cloud, logins and time, for the first reconciliation, one without changes,
+// and the deletion; the memory of the controller's process; and the same for a hundred machines. It measures the binary as it is released, with
+// gardenlet's own code as the client, and compares the figures with the project's budgets, and with those of a real cloud. It also prints the
+// response times of a Shoot in admission, and the memory of that process.
 package main
 
 import (

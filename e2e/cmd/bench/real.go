@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// cleanUpTimeout bounds each step of a retreat from a real cloud.
+	// cleanUpTimeout bounds each step of the clean-up on a real cloud.
 	cleanUpTimeout = 2 * time.Minute
-	// reachableTimeout bounds the first look at a real cloud.
+	// reachableTimeout bounds the first request to a real cloud.
 	reachableTimeout = 30 * time.Second
 )
 
-// addRealCloudColumn measures on a real cloud, where there is one, and prints it beside the stand-in.
+// addRealCloudColumn measures on a real cloud, if there is one, and prints it beside the fake.
 func (b bench) addRealCloudColumn(ctx context.Context, o options, standIn map[string]cost) error {
 	target, why, err := find(ctx, o)
 	if err != nil {
@@ -46,8 +46,7 @@ func (b bench) addRealCloudColumn(ctx context.Context, o options, standIn map[st
 	return errors.Join(err, compare(standIn, genuine))
 }
 
-// find returns the second cloud: the one that was asked for, or else the one that make openstack-up has brought up. That
-// need not be there: without it find says why.
+// find returns the second cloud: the one in the options, or else that of make openstack-up. Without one, it returns the reason.
 func find(ctx context.Context, o options) (target *conformance.Cloud, why string, err error) {
 	if o.entry == "" {
 		return discover(ctx, filepath.Join(o.dir, "clouds.yaml"))
@@ -85,7 +84,7 @@ func discover(ctx context.Context, path string) (target *conformance.Cloud, why 
 	return &found, "", err
 }
 
-// checkReachable fails when nobody listens at a URL.
+// checkReachable fails if no server listens at a URL.
 func checkReachable(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, reachableTimeout)
 	defer cancel()
@@ -100,7 +99,7 @@ func checkReachable(ctx context.Context, url string) error {
 	return response.Body.Close()
 }
 
-// onRealCloud measures on the second cloud, in an account of its own. Nothing is added to the time of a call there.
+// onRealCloud measures on the second cloud, in an account of its own. No latency is added there.
 func (b bench) onRealCloud(ctx context.Context, target conformance.Cloud) (costs map[string]cost, err error) {
 	cloud, err := openstack.New(target)
 	if err != nil {
@@ -122,8 +121,7 @@ func (b bench) onRealCloud(ctx context.Context, target conformance.Cloud) (costs
 	return costs, errors.Join(err, detached(ctx, account.Remove))
 }
 
-// cleanUp empties the account after a measurement that was cut short, as far as the controller still can. The controller
-// has ended afterwards, so what is left then stays as it is.
+// cleanUp deletes the shoots after a canceled measurement, as far as the controller can. Then the controller is stopped, and what is left stays.
 func (b bench) cleanUp(ctx context.Context, where landscape.Place) error {
 	var failures []error
 	for _, name := range []string{coldShoot, warmShoot} {
@@ -141,14 +139,14 @@ func (b bench) cleanUp(ctx context.Context, where landscape.Place) error {
 	return errors.Join(failures...)
 }
 
-// detached does something that must be done although Ctrl-C has ended everything else.
+// detached calls a function with a context that Ctrl-C does not cancel.
 func detached(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
 	return do(ctx)
 }
 
-// compare returns an error that names the calls which differ between two clouds.
+// compare returns an error that names the calls that differ between two clouds.
 func compare(standIn, genuine map[string]cost) error {
 	var failures []error
 	for _, row := range rows() {

@@ -123,7 +123,7 @@ func TestRealCloudColumn_Unavailable(t *testing.T) {
 	}
 }
 
-// newScreen returns a screen and what stands on it.
+// newScreen returns a screen and its output.
 func newScreen(t *testing.T) (screen *terminal.Screen, read func() string) {
 	t.Helper()
 	file, err := os.Create(t.TempDir() + "/screen")
@@ -136,7 +136,7 @@ func newScreen(t *testing.T) (screen *terminal.Screen, read func() string) {
 	}
 }
 
-// content is all that a cloud has, and its projects.
+// content are all resources and projects of a cloud.
 func content(t *testing.T, cloud *fake.Cloud) []any {
 	t.Helper()
 	projects, err := cloud.DoAsOperator(fake.AdminProject, http.MethodGet, wire.Keystone, "/v3/projects", nil)
@@ -144,7 +144,7 @@ func content(t *testing.T, cloud *fake.Cloud) []any {
 	return []any{cloud.State(""), projects}
 }
 
-// TestRealCloud_CleansUp takes another stand-in for the real cloud.
+// TestRealCloud_CleansUp uses another fake as the real cloud.
 func TestRealCloud_CleansUp(t *testing.T) {
 	cloud := startCloud(t)
 	target := conformance.Cloud{
@@ -186,7 +186,7 @@ func startBench(t *testing.T, screen *terminal.Screen) bench {
 	return bench{Landscape: l, screen: screen}
 }
 
-// atFirstCreate does something when the first network exists and nobody knows yet.
+// atFirstCreate calls a function when the first network exists and the response is not sent yet.
 func atFirstCreate(cloud *fake.Cloud, do func()) {
 	var once sync.Once
 	cloud.SetHook(func(event wire.Event) wire.HookResult {

@@ -18,7 +18,7 @@ func rows() []string { return []string{rowCold, rowFirst, rowNoOp, rowDelete} }
 const footnote = "Calls: logins included. At most: the budget, for a warm session. Wall time from the order to the sight of its result.\n" +
 	"Upstream: the upstream extension, which serves all contracts of OpenStack in one process; measured elsewhere, not by this run."
 
-// baseline is what a row is held against.
+// baseline is the figure that a row is compared with.
 type baseline struct {
 	row      string
 	budget   cost
@@ -38,7 +38,7 @@ func baselines() []baseline {
 	}
 }
 
-// costTable renders measured costs beside their yardsticks.
+// costTable formats measured costs beside their baselines.
 func costTable(costs map[string]cost) []string {
 	const layout = "%-20s %8s %8s %9s   %8s %8s %9s   %8s %8s %9s"
 	lines := []string{
@@ -58,7 +58,7 @@ func costTable(costs map[string]cost) []string {
 	return lines
 }
 
-// realTable renders what a real cloud costs beside the stand-in. There are no yardsticks for its time.
+// realTable formats the costs on a real cloud beside the fake. There are no baselines for its time.
 func realTable(standIn, genuine map[string]cost) []string {
 	const layout = "%-20s %8s %9s   %8s %9s   %9s"
 	lines := []string{fmt.Sprintf(layout, "", "calls", "stand-in", "logins", "stand-in", "wall")}

@@ -13,10 +13,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-// conditionTimeout bounds the wait for good health. The controller looks every half minute.
+// conditionTimeout bounds the wait for healthy conditions. The controller checks every half minute.
 const conditionTimeout = 2 * time.Minute
 
-// startCluster starts what a ControlPlane needs: gardenlet has etcd and API server by now.
+// startCluster starts what a ControlPlane needs: gardenlet has deployed etcd and API server before.
 func (d *demo) startCluster(ctx context.Context) error {
 	d.screen.Heading("gardenlet brings the shoot's API server up")
 	if err := d.StartCluster(ctx, d.shoot); err != nil {
@@ -33,7 +33,7 @@ func (d *demo) controlPlane() shownObject {
 	}}
 }
 
-// createControlPlane hands on what the Infrastructure's status says: the two controllers meet there and nowhere else.
+// createControlPlane copies the Infrastructure's status, which is the only connection of the two controllers.
 func (d *demo) createControlPlane(ctx context.Context) error {
 	d.screen.Heading("gardenlet deploys the ControlPlane, with what the Infrastructure has left in its status")
 	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
@@ -66,7 +66,7 @@ func (d *demo) deployControlPlane(ctx context.Context) error {
 	return component.Wait(ctx)
 }
 
-// waitHealthy shows the conditions while they become good.
+// waitHealthy prints the conditions until they are healthy.
 func (d *demo) waitHealthy(ctx context.Context) error {
 	d.screen.Heading("The controllers watch over what they have deployed, every half minute")
 	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
@@ -94,7 +94,7 @@ func (d *demo) waitHealthy(ctx context.Context) error {
 	}
 }
 
-// health says how all that is looked after is, and whether that is well.
+// health describes all checked conditions, and reports whether they are healthy.
 func (d *demo) health(ctx context.Context) (lines []string, healthy bool, err error) {
 	healthy = true
 	for _, shown := range []shownObject{d.controlPlane(), d.network(), d.worker()} {
@@ -108,11 +108,11 @@ func (d *demo) health(ctx context.Context) (lines []string, healthy bool, err er
 	return lines, healthy, nil
 }
 
-// conditionLines says how an object is, and whether that is well.
+// conditionLines describes an object's conditions, and reports whether they are healthy.
 func conditionLines(name string, conditions []gardencorev1beta1.Condition) (lines []string, healthy bool) {
 	healthy = len(conditions) > 0
 	for _, condition := range conditions {
-		// What was found before a change is not what is there now.
+		// A condition from before a change is outdated.
 		healthy = healthy && condition.Status == gardencorev1beta1.ConditionTrue && !strings.Contains(condition.Message, beingChanged)
 		lines = append(lines, fmt.Sprintf("%-18s %-30s %-12s %s", name, condition.Type, condition.Status, condition.Message))
 	}
@@ -155,7 +155,7 @@ func (d *demo) deleteControlPlane(ctx context.Context) error {
 	return nil
 }
 
-// exceptGarbage makes an exception of what is collected later.
+// exceptGarbage leaves out what is collected later.
 func exceptGarbage(things int) string {
 	if things == 0 {
 		return ""

@@ -17,28 +17,28 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// demo is one showing.
+// demo is one run of the demo.
 type demo struct {
 	*landscape.Landscape
 	screen *terminal.Screen
 	shoot  *gardenlet.Shoot
 
-	// before is what the namespace of the shoot held before the ControlPlane was created.
+	// before is the content of the shoot's namespace before the ControlPlane was created.
 	before inventory
-	// applied is what the ManagedResources of the ControlPlane brought to the shoot.
+	// applied are the objects of the ControlPlane's ManagedResources in the shoot.
 	applied []resourcesv1alpha1.ObjectReference
 	// machines are those of machines.
 	machines machineInventory
-	// container is what initializes nodes.
+	// container is the container that initializes nodes.
 	container *workload.Container
-	// containerAddress is where that serves.
+	// containerAddress is its address.
 	containerAddress string
 }
 
-// step is a part of the showing.
+// step is a step of the demo.
 type step func(context.Context) error
 
-// run shows everything and stops everything, in whatever way it ends.
+// run runs all steps and stops everything at the end, even after a failure.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
 	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, before your eyes")
 	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, Clusters: true, Machines: true})
@@ -138,7 +138,7 @@ func (d *demo) printCommands() {
 		"There is no kubectl? In the folder e2e, `go run ./cmd/assets kubectl` builds one.\nCtrl-C stops everything and removes its files."))
 }
 
-// measure shows an object while do is under way, and returns what it cost as a sentence.
+// measure prints an object while do is running, and returns a sentence about the costs.
 func (d *demo) measure(ctx context.Context, object shownObject, do func(context.Context) error) (string, error) {
 	d.Place.Cloud.ResetLog()
 	start := time.Now()
@@ -167,7 +167,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// sleep lets time pass.
+// sleep waits.
 func sleep(ctx context.Context, duration time.Duration) error {
 	select {
 	case <-time.After(duration):

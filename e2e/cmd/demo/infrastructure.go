@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// newShoot brings a shoot to the seed, as gardenlet does first of all.
+// newShoot creates a shoot's objects in the seed, as gardenlet does first.
 func (d *demo) newShoot(ctx context.Context) (*gardenlet.Shoot, error) {
 	shoot := openstack.NewShoot("demo", d.Place.Cloud, d.Place.Account)
 	config := &openstackv1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"}
@@ -31,8 +31,8 @@ func (d *demo) newShoot(ctx context.Context) (*gardenlet.Shoot, error) {
 	return shoot, d.Gardenlet.Prepare(ctx, shoot)
 }
 
-// addedCredentials says what is in the Secret cloudprovider that gardenlet has not put there: the API server has called the
-// controlplane-controller, which knows from the cloud profile where the cloud is.
+// addedCredentials describes what gardenlet did not write into the Secret cloudprovider: controlplane-controller's webhook adds the cloud's
+// addresses from the cloud profile.
 func (d *demo) addedCredentials(ctx context.Context) (string, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: d.shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}

@@ -19,16 +19,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// emptyTimeout is how long pods may take to follow their Deployments.
+// emptyTimeout bounds the deletion of pods after their Deployments.
 const emptyTimeout = 30 * time.Second
 
-// inventory is what a namespace holds, each as "Kind name".
+// inventory is the content of a namespace, each object as "Kind name".
 type inventory = sets.Set[string]
 
-// transientKinds are kinds that nobody takes away: they go with the time.
+// transientKinds are kinds that are not deleted explicitly: they expire.
 func transientKinds() []string { return []string{"Event", "Lease"} }
 
-// listInventory lists all that a namespace holds, of every kind that the API server knows.
+// listInventory lists all objects in a namespace, of all kinds that the API server knows.
 func listInventory(ctx context.Context, config *rest.Config, c client.Client, namespace string) (inventory, error) {
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
@@ -61,7 +61,7 @@ func listInventory(ctx context.Context, config *rest.Config, c client.Client, na
 	return found, nil
 }
 
-// nothingLeftInSeed fails unless the shoot's namespace holds nothing any more that should be gone.
+// nothingLeftInSeed fails if the shoot's namespace contains an object that should be gone.
 func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name string) bool) error {
 	for end := time.Now().Add(emptyTimeout); ; {
 		now, err := listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
@@ -81,8 +81,8 @@ func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name str
 	}
 }
 
-// nothingLeftInShoot fails if anything that was brought to the shoot is still there. It counts what is left to the collector of
-// garbage there: gardener-resource-manager deletes nothing that pods may mount, but collects it later.
+// nothingLeftInShoot fails if an applied object still exists in the shoot. It counts those that are garbage-collected later:
+// gardener-resource-manager does not delete what pods may mount.
 func (d *demo) nothingLeftInShoot(ctx context.Context, applied []resourcesv1alpha1.ObjectReference) (garbage int, err error) {
 	var failures []error
 	for _, ref := range applied {

@@ -1,6 +1,6 @@
-// Command demo shows how an Infrastructure, a ControlPlane, a Network and a Worker come into being: two real API servers, one of them
-// the shoot's, an OpenStack stand-in, our controllers, Gardener's resource managers and machine-controller-manager as processes, and
-// gardenlet's own code as the client.
+// Command demo shows the creation of an Infrastructure, a ControlPlane, a Network and a Worker: with two real API servers, one of them the
+// shoot's, a fake OpenStack, our controllers, Gardener's resource managers and machine-controller-manager as processes, and gardenlet's own code
+// as the client.
 package main
 
 import (

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// networkResource holds what Calico consists of in the shoot.
+// networkResource is the ManagedResource of Calico in the shoot.
 const networkResource = "extension-networking-calico-config"
 
-// appliedTimeout bounds what gardener-resource-manager does. Nobody else waits for it: the Network is done when it is told what to do.
+// appliedTimeout bounds gardener-resource-manager's work, for which the Network itself does not wait.
 const appliedTimeout = time.Minute
 
 func (d *demo) network() shownObject {
@@ -55,7 +55,7 @@ func (d *demo) deployNetwork(ctx context.Context) error {
 	return component.Wait(ctx)
 }
 
-// waitApplied waits until the shoot has what the ManagedResource of the Network says.
+// waitApplied waits until the Network's ManagedResource is applied in the shoot.
 func (d *demo) waitApplied(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, appliedTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (d *demo) destroyNetwork(ctx context.Context) error {
 	return component.WaitCleanup(ctx)
 }
 
-// proveNoNetwork makes sure that nothing is left of what the Network consisted of.
+// proveNoNetwork checks that all objects of the Network are gone.
 func (d *demo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference) error {
 	if err := d.nothingLeftInSeed(ctx, inSeed.Has); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (d *demo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []r
 	return nil
 }
 
-// partsOfNetwork lists what the ManagedResources of the Network consist of, in the seed and in the shoot, and themselves.
+// partsOfNetwork lists the Network's ManagedResources and their objects, in the seed and in the shoot.
 func (d *demo) partsOfNetwork(ctx context.Context) (inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference, err error) {
 	list := &resourcesv1alpha1.ManagedResourceList{}
 	if err := d.Seed.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// changeTimeout bounds the way from one network to another, and from one machine.
+	// changeTimeout bounds the change of the network, and of the machines.
 	changeTimeout = 5 * time.Minute
-	// beingChanged is how the network-controller says that it is under way.
+	// beingChanged is part of network-controller's message during a change.
 	beingChanged = "being changed"
 )
 
-// changeShoot changes two things at once: how packets travel between pods while there are nodes, and what the machines of a pool boot.
+// changeShoot makes two changes at once: of the encapsulation between pods while there are nodes, and of the machine image of a pool.
 //
-// No packet may go to pods unwrapped before the cloud knows the way to them, and that is the cloud-controller-manager's to tell it, in
-// the version that the ControlPlane now has. Meanwhile nodes come and go.
+// Packets may be sent without encapsulation only after the cloud has routes to the pods, which the cloud-controller-manager creates, in the
+// ControlPlane's new version. Meanwhile nodes are replaced.
 func (d *demo) changeShoot(ctx context.Context) error {
 	image := d.pool(rolled).Machine.Image
 	d.screen.Heading(fmt.Sprintf("The user switches the overlay off, and wants pool %s on %s %s, not %s; gardenlet asks all, one after another",
@@ -72,8 +72,8 @@ func (d *demo) changeShoot(ctx context.Context) error {
 	return d.showPools(ctx)
 }
 
-// requestWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure lets packets of pods through, the
-// control plane makes routes for them, and the network waits for those.
+// requestWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure permits packets of pods, the control
+// plane creates routes for them, and the network waits for the routes.
 func (d *demo) requestWithoutOverlay(ctx context.Context) error {
 	d.shoot.NetworkConfig = map[string]any{
 		"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig",
@@ -108,7 +108,7 @@ func (d *demo) showPools(ctx context.Context) error {
 	return nil
 }
 
-// waitRoutes waits until the shoot's router knows the way to the pods of all nodes.
+// waitRoutes waits until the shoot's router has routes to the pods of all nodes.
 func (d *demo) waitRoutes(ctx context.Context) (string, error) {
 	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
@@ -141,7 +141,7 @@ func (d *demo) waitRoutes(ctx context.Context) (string, error) {
 	}
 }
 
-// waitNetworkChanged waits until the Network tells of no change any more.
+// waitNetworkChanged waits until the Network's message reports no change.
 func (d *demo) waitNetworkChanged(ctx context.Context) (string, error) {
 	for {
 		network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
@@ -157,7 +157,7 @@ func (d *demo) waitNetworkChanged(ctx context.Context) (string, error) {
 	}
 }
 
-// isChangeDone reports whether the last pass has left nothing to do.
+// isChangeDone reports whether the last reconciliation completed the change.
 func isChangeDone(last *gardencorev1beta1.LastOperation) bool {
 	return last.State == gardencorev1beta1.LastOperationStateSucceeded && !strings.Contains(last.Description, beingChanged)
 }

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// uninitialized is the taint of a node that no cloud-controller-manager has seen (k8s.io/cloud-provider/api).
+	// uninitialized is the taint of a Node that no cloud-controller-manager has initialized (k8s.io/cloud-provider/api).
 	uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
-	// nodeTimeout bounds what the cloud-controller-manager does.
+	// nodeTimeout bounds the work of the cloud-controller-manager.
 	nodeTimeout = 2 * time.Minute
 
 	ccmDeployment = "cloud-controller-manager"
 	ccmProgram    = "openstack-cloud-controller-manager"
 )
 
-// initializeNodes runs the one container of the ControlPlane that can be run here as its Deployment says, and lets it meet the nodes.
+// initializeNodes runs the only container of the ControlPlane that can run here, as its Deployment describes it.
 func (d *demo) initializeNodes(ctx context.Context) error {
 	d.screen.Heading("Are they good for anything? The cloud-controller-manager, run as its Deployment says, meets the nodes")
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
@@ -94,7 +94,7 @@ func isReady(pod *corev1.Pod) bool {
 	})
 }
 
-// startContainer gives the process an address of its own, as a pod has one, and shorter intervals than it has in a seed.
+// startContainer sets an address for the process, as a pod has one, and shorter intervals than in a seed.
 func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
 	if d.containerAddress, err = process.FreeAddress(); err != nil {
 		return "", err
@@ -105,7 +105,7 @@ func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
 		Program: filepath.Join(d.Programs, ccmProgram),
 		Flags: map[string]string{
 			"bind-address": host, "secure-port": port, "node-monitor-period": "1s", "concurrent-node-syncs": "5", "route-reconciliation-period": "1s",
-			// The next process need not wait long for the one before, which cannot say that it has ended.
+			// The next process need not wait long for the lease of the previous one, which was killed.
 			"leader-elect-lease-duration": "3s", "leader-elect-renew-deadline": "2s", "leader-elect-retry-period": "500ms",
 		},
 		Dir: filepath.Join(d.Dir, ccmDeployment),
@@ -116,7 +116,7 @@ func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
 	return d.waitContainer(ctx)
 }
 
-// restartContainer does what the Deployment's new pod does.
+// restartContainer replaces the process, as the Deployment's new pod does.
 func (d *demo) restartContainer(ctx context.Context) (string, error) {
 	if err := d.container.Restart(ctx); err != nil {
 		return "", err
@@ -135,7 +135,7 @@ func (d *demo) stopContainer() {
 	}
 }
 
-// waitInitialized waits until the cloud-controller-manager has found out about all nodes.
+// waitInitialized waits until the cloud-controller-manager has initialized all nodes.
 func (d *demo) waitInitialized(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
@@ -151,13 +151,13 @@ func (d *demo) waitInitialized(ctx context.Context) (string, error) {
 	}
 }
 
-// isUninitialized tells a node that no cloud-controller-manager has seen. One that it has seen has more addresses than its name.
+// isUninitialized reports whether no cloud-controller-manager has initialized a node. An initialized one has more addresses than its name.
 func isUninitialized(node corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == uninitialized }) ||
 		!slices.ContainsFunc(node.Status.Addresses, func(address corev1.NodeAddress) bool { return address.Type == corev1.NodeInternalIP })
 }
 
-// nodeLine says what a cloud-controller-manager has found out about a node.
+// nodeLine describes what a cloud-controller-manager has set on a node.
 func nodeLine(found *corev1.Node) string {
 	parts := []string{found.Spec.ProviderID}
 	for _, address := range found.Status.Addresses {

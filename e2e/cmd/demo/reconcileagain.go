@@ -10,13 +10,13 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-// maxNoOpWrites is how many writes a pass with nothing to do makes: it takes the order away, and says that it is done.
+// maxNoOpWrites is the number of writes of a reconciliation without changes: it removes the operation annotation, and writes the status.
 const maxNoOpWrites = 2
 
-// reconcileAgain orders what has been done once more, and tells what a controller has written meanwhile.
+// reconcileAgain reconciles once more without changes, and prints the controller's writes.
 func (d *demo) reconcileAgain(ctx context.Context, controller string, object shownObject, do func(context.Context) error) error {
 	d.screen.Heading("gardenlet asks again, nothing is to be done")
-	// Gardener tells orders from results by whole seconds.
+	// Gardener compares the times of requests and results by whole seconds.
 	if err := sleep(ctx, time.Second); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (d *demo) reconcileAgain(ctx context.Context, controller string, object sho
 	return nil
 }
 
-// settledWrites returns what a controller has written once that has come to an end.
+// settledWrites returns a controller's writes once there are no more.
 func (d *demo) settledWrites(ctx context.Context, controller string) ([]audit.Write, error) {
 	for last := -1; ; {
 		writes, err := d.writesOf(controller)
@@ -56,13 +56,13 @@ func (d *demo) settledWrites(ctx context.Context, controller string) ([]audit.Wr
 	}
 }
 
-// writesOf returns what a controller has written to the shoot's namespace for the sake of an order.
+// writesOf returns a controller's writes in the shoot's namespace that belong to an operation.
 func (d *demo) writesOf(controller string) ([]audit.Write, error) {
 	writes, err := d.Seed.Writes(d.shoot.Namespace())
 	return slices.DeleteFunc(writes, func(w audit.Write) bool { return w.User != controller || isAboutHealth(w) }), err
 }
 
-// isAboutHealth tells writes of conditions, which come with the clock, from those that an order brings about.
+// isAboutHealth distinguishes periodic writes of conditions from those of an operation.
 func isAboutHealth(write audit.Write) bool {
 	var body struct {
 		Status map[string]json.RawMessage `json:"status"`

@@ -45,7 +45,7 @@ func secretOf(name string, data map[string][]byte) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
 }
 
-// volumeOf is a volume of one Secret, or of several.
+// volumeOf is a volume of one or several Secrets.
 func volumeOf(secrets ...string) corev1.Volume {
 	if len(secrets) == 1 {
 		return corev1.Volume{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secrets[0]}}}

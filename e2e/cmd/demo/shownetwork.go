@@ -18,7 +18,7 @@ import (
 
 const calicoNode = "calico-node"
 
-// showPlugin counts what has come to the shoot for the Network, and names what runs and where pods get their addresses from.
+// showPlugin prints the number of objects in the shoot, the running programs, and the source of pods' addresses.
 func (d *demo) showPlugin(ctx context.Context) error {
 	resource, err := d.readNetworkResource(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func workloadLine(name, kind string, spec corev1.PodSpec) string {
 	return fmt.Sprintf("%-38s %s  %s", name, kind, strings.Join(slices.Compact(images), ", "))
 }
 
-// pools describes the ranges that pods have addresses of, and how packets to them travel.
+// pools describes the pods' ranges, and the encapsulation of their packets.
 func (d *demo) pools(ctx context.Context) ([]string, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "crd.projectcalico.org", Version: "v1", Kind: "IPPoolList"})
@@ -87,7 +87,7 @@ func poolLine(pool unstructured.Unstructured) string {
 	return fmt.Sprintf("%-38s IPPool %s, IP-in-IP %s, VXLAN %s", pool.GetName(), text("cidr"), text("ipipMode"), text("vxlanMode"))
 }
 
-// showEffective shows what is in force, defaults and all, with a line for each field.
+// showEffective prints the effective configuration with defaults, a line for each field.
 func (d *demo) showEffective(ctx context.Context) error {
 	network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *demo) showEffective(ctx context.Context) error {
 	return nil
 }
 
-// effectiveLines writes a field in a line, those below it after one another.
+// effectiveLines formats a field as a line, and nested fields after it.
 func effectiveLines(effective map[string]any) []string {
 	var lines []string
 	for _, field := range slices.Sorted(maps.Keys(effective)) {

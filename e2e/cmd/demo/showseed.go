@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// showSeed draws what runs in the seed: the Deployments with their images, and the Secrets that their pods mount.
+// showSeed prints the Deployments in the seed with their images, and the Secrets that their pods mount.
 func (d *demo) showSeed(ctx context.Context) error {
 	deployments, secrets := &appsv1.DeploymentList{}, &corev1.SecretList{}
 	for _, list := range []client.ObjectList{deployments, secrets} {
@@ -74,7 +74,7 @@ func mountedSecrets(volumes []corev1.Volume) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// describe says what a mounted Secret is for, or nothing when it is of no interest: all of them mount one kubeconfig.
+// describe describes a mounted Secret; empty for the generic kubeconfig, which all pods mount.
 func describe(secret *corev1.Secret) string {
 	account, isAccess := secret.Annotations[resourcesv1alpha1.ServiceAccountName]
 	certificate, isCertificate := secret.Data[corev1.TLSCertKey]
@@ -90,7 +90,7 @@ func describe(secret *corev1.Secret) string {
 	}
 }
 
-// expiry says how long a certificate is good for, and who has signed it.
+// expiry describes the validity of a certificate, and its issuer.
 func expiry(pem []byte) string {
 	chain, err := cert.ParseCertsPEM(pem)
 	if err != nil {
@@ -99,7 +99,7 @@ func expiry(pem []byte) string {
 	return fmt.Sprintf(" by %s, until %s", chain[0].Issuer.CommonName, chain[0].NotAfter.Format("2006-01-02"))
 }
 
-// tree draws a line with others below it.
+// tree formats a line with others below it.
 func tree(top string, below []string) []string {
 	lines := []string{top}
 	for i, line := range below {

@@ -17,7 +17,7 @@ import (
 
 const countsPerLine = 4
 
-// showShoot counts what gardener-resource-manager has brought to the shoot, and names what users get in touch with.
+// showShoot prints the number of objects that gardener-resource-manager has applied to the shoot, and names those that users use.
 func (d *demo) showShoot(ctx context.Context) error {
 	resources := &resourcesv1alpha1.ManagedResourceList{}
 	if err := d.Seed.Client.List(ctx, resources, client.InNamespace(d.shoot.Namespace())); err != nil {
@@ -43,7 +43,7 @@ func (d *demo) showShoot(ctx context.Context) error {
 	return nil
 }
 
-// drawApplied says how many objects of which kind a ManagedResource consists of.
+// drawApplied prints how many objects of which kind a ManagedResource contains.
 func drawApplied(resource resourcesv1alpha1.ManagedResource) []string {
 	kinds := map[string]int{}
 	for _, reference := range resource.Status.Resources {
@@ -60,7 +60,7 @@ func drawApplied(resource resourcesv1alpha1.ManagedResource) []string {
 	return tree(resource.Name+"  ManagedResource", lines)
 }
 
-// classes lists the storage drivers and the classes.
+// classes lists the storage drivers and their classes.
 func (d *demo) classes(ctx context.Context) ([]string, error) {
 	drivers, classes, snapshots := &storagev1.CSIDriverList{}, &storagev1.StorageClassList{}, &unstructured.UnstructuredList{}
 	snapshots.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshotClassList"})

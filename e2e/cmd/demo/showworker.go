@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// showServers lists the servers with their Nodes, and what else they have in the cloud. It returns how many there are.
+// showServers lists the servers with their Nodes and other resources in the cloud. It returns the number of servers.
 func (d *demo) showServers(ctx context.Context) (int, error) {
 	flavors, err := d.namesOf(ctx, conformance.Compute, "/v2.1/flavors", "flavors")
 	if err != nil {
@@ -43,12 +43,12 @@ func (d *demo) showServers(ctx context.Context) (int, error) {
 	return len(state.Servers), nil
 }
 
-// serverLine says what a server is, and what became of it in the shoot.
+// serverLine describes a server and its Node.
 func serverLine(server fake.Server, flavor, boots, address string, node *corev1.Node) string {
 	return fmt.Sprintf("%-44s %-7s %-10s %-22s %-12s %s", server.Name, server.AvailabilityZone, flavor, boots, address, readiness(node))
 }
 
-// readiness says how the Node of a server is.
+// readiness describes the Node of a server.
 func readiness(node *corev1.Node) string {
 	if node == nil {
 		return "no Node"
@@ -88,13 +88,13 @@ func bootVolume(volumes []fake.Volume, id string) string {
 	return "no volume"
 }
 
-// poolOf returns the pool that a machine is of: its name is that of the shoot, of the pool, of the zone, of the set, and its own.
+// poolOf returns a machine's pool: its name consists of the shoot, the pool, the zone, the set and a suffix.
 func poolOf(machine, namespace string) string {
 	pool, _, _ := strings.Cut(strings.TrimPrefix(machine, namespace+"-"), "-")
 	return pool
 }
 
-// namesOf returns the names of things in the cloud by their IDs.
+// namesOf returns the names of resources in the cloud by their IDs.
 func (d *demo) namesOf(ctx context.Context, service conformance.Service, path, kind string) (map[string]string, error) {
 	response, err := d.Place.Account.DoAsMember(ctx, http.MethodGet, service, path, nil)
 	if err != nil {

@@ -28,13 +28,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// The shoot's pools: one that grows, and one that is rolled. Machines of the first boot from volumes, and are kept apart.
+// The shoot's pools: one that is scaled, and one that is rolled. Machines of the first boot from volumes, with anti-affinity.
 const (
 	growing = "cpu"
 	rolled  = "mem"
 )
 
-// machineInventory are what there was before the first machine, and what came with machines.
+// machineInventory has the resources before the first machine, and those added with machines.
 type machineInventory struct {
 	inSeed  inventory
 	inCloud []string
@@ -43,7 +43,7 @@ type machineInventory struct {
 	garbage inventory
 }
 
-// newPools returns the pools as Gardener's API server completes what a user writes.
+// newPools returns the pools as defaulted by Gardener's API server.
 func newPools() ([]gardencorev1beta1.Worker, error) {
 	config, err := json.Marshal(&openstackv1alpha1.WorkerConfig{
 		TypeMeta:    metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
@@ -56,7 +56,7 @@ func newPools() ([]gardencorev1beta1.Worker, error) {
 	return []gardencorev1beta1.Worker{small, large}, err
 }
 
-// pool returns the shoot's pool of a name, to be changed.
+// pool returns the shoot's pool of a name, for changes.
 func (d *demo) pool(name string) *gardencorev1beta1.Worker {
 	for i := range d.shoot.Workers {
 		if d.shoot.Workers[i].Name == name {
@@ -66,7 +66,7 @@ func (d *demo) pool(name string) *gardencorev1beta1.Worker {
 	panic("the demo knows no pool " + name)
 }
 
-// prepareMachines says what is real of machines, and what is not.
+// prepareMachines prints what is real about machines, and what is simulated.
 func (d *demo) prepareMachines(ctx context.Context) (err error) {
 	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. What is played:")
 	beside := nodes.WithCloudControllerManager()
@@ -81,7 +81,7 @@ func (d *demo) prepareMachines(ctx context.Context) (err error) {
 	return d.StartMachines(ctx, beside)
 }
 
-// inCloud names all that the shoot's account has.
+// inCloud names all resources of the shoot's account.
 func (d *demo) inCloud() []string { return d.Place.Cloud.Fake.State(d.Place.Account.Project).List() }
 
 func (d *demo) worker() shownObject {
@@ -115,7 +115,7 @@ func (d *demo) reconcileWorker(ctx context.Context) error {
 	if err := d.reconcileAgain(ctx, d.Worker.Name(), d.worker(), d.ReconcileWorker); err != nil {
 		return err
 	}
-	// One look at what the pool's machines share, and none at machines: those are machine-controller-manager's.
+	// One request for what the pool's machines share, and none for machines: those are machine-controller-manager's.
 	d.printCalls(d.Place.Cloud.Log())
 	return nil
 }
@@ -127,7 +127,7 @@ func (d *demo) printCalls(calls wire.Calls) {
 	}
 }
 
-// recordMachineObjects remembers what the machines have brought to the seed, while nothing else has come.
+// recordMachineObjects records the objects in the seed that were added with the machines.
 func (d *demo) recordMachineObjects(ctx context.Context) error {
 	now, err := listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *demo) recordMachineObjects(ctx context.Context) error {
 	return nil
 }
 
-// deleteNetworkAndWorker deletes both at once, as gardenlet does, and proves that nothing is left of them.
+// deleteNetworkAndWorker deletes both concurrently, as gardenlet does, and checks that nothing is left of them.
 func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the Network and the Worker, side by side")
 	inSeed, inShoot, err := d.partsOfNetwork(ctx)
@@ -172,7 +172,7 @@ func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
 	return d.proveNoMachines(ctx)
 }
 
-// proveNoMachines makes sure that nothing is left of the machines, nor of what was there for their sake.
+// proveNoMachines checks that machines and all their objects are gone.
 func (d *demo) proveNoMachines(ctx context.Context) error {
 	for _, check := range []struct {
 		of   string
@@ -198,7 +198,7 @@ func (d *demo) proveNoMachines(ctx context.Context) error {
 	return d.StopMachines()
 }
 
-// machinesLeft names what stands for machines in the seed, and who still holds the credentials for their sake.
+// machinesLeft names the remaining objects for machines in the seed, and finalizers on the credentials.
 func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 	ofClasses := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
 	for _, kind := range []struct {
@@ -236,7 +236,7 @@ func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 	return left, nil
 }
 
-// serversLeft names what the cloud has of what machines consist of, and did not have before the first of them.
+// serversLeft names the cloud's resources for machines that did not exist before the first one.
 func (d *demo) serversLeft(context.Context) (left []string, err error) {
 	for _, name := range d.inCloud() {
 		isPart := slices.ContainsFunc([]string{"server ", "port ", "volume ", "server group "}, func(kind string) bool {
@@ -257,10 +257,10 @@ func (d *demo) nodesLeft(ctx context.Context) (left []string, err error) {
 	return left, err
 }
 
-// tailLines is how much of what a process has printed is shown when something has gone wrong.
+// tailLines is how much of a process's output is printed after a failure.
 const tailLines = 20
 
-// stopPods ends what the demo runs in place of pods, and shows the last that they said when something has gone wrong.
+// stopPods stops the processes that run instead of pods, and prints their last output after a failure.
 func (d *demo) stopPods(err error) error {
 	if err != nil && d.Machines != nil {
 		d.screen.Linef("%s", d.screen.Styled(terminal.Dim, d.Machines.Tails(tailLines)))

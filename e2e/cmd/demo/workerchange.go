@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// scalePool adds a machine to a pool. Those that are there stay.
+// scalePool adds a machine to a pool. The others stay.
 func (d *demo) scalePool(ctx context.Context) error {
 	pool := d.pool(growing)
 	previous := pool.Minimum
@@ -28,7 +28,7 @@ func (d *demo) scalePool(ctx context.Context) error {
 	return d.recordMachineObjects(ctx)
 }
 
-// rollPool lets machines of a pool be replaced that are to have another image, and proves that no others are.
+// rollPool replaces the machines of a pool by machines with another image, and checks that no others are replaced.
 func (d *demo) rollPool(ctx context.Context) error {
 	others, replaced := d.servers(growing), d.servers(rolled)
 	if err := d.show(ctx, []shownObject{d.network(), d.worker()}, d.ReconcileWorker); err != nil {
@@ -62,7 +62,7 @@ func (d *demo) servers(pool string) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// inBoth returns those that are still there.
+// inBoth returns the intersection.
 func inBoth(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(before), func(id string) bool { return !slices.Contains(after, id) })
 }

@@ -1,6 +1,5 @@
-// Command fakecloud serves the OpenStack stand-in of internal/cloud/openstack/fake as a program, so that it can run in a pod. URLs in
-// its answers repeat the address by which it was asked: whoever reaches it at all can use its catalog. Its dials are HTTP too, below /-/.
-// What it holds is in memory, and gone when it ends.
+// Command fakecloud serves the fake OpenStack of internal/cloud/openstack/fake as a program, so that it can run in a pod. URLs in its responses
+// have the host of the request, so that all clients can use its catalog. Faults are injected by HTTP, too, below /-/. Its state is in memory.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command kind prepares a machine for clusters in Docker: it tells what the machine lacks, and builds the image of their nodes.
+// Command kind prepares a machine for clusters in Docker: it prints what the machine lacks, and builds the image of their nodes.
 // It changes nothing outside of the checkout and Docker's images.
 package main
 

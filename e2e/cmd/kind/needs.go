@@ -11,34 +11,34 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/nodeimage"
 )
 
-// machine is what can be asked about this one.
+// machine provides facts about this machine.
 type machine struct {
-	// run runs a program and returns what it prints.
+	// run runs a program and returns its output.
 	run func(ctx context.Context, name string, args ...string) (string, error)
 	// read returns the content of a file.
 	read func(path string) (string, error)
-	// exists reports whether there is a file or folder.
+	// exists reports whether a file or folder exists.
 	exists func(path string) bool
-	// free returns the bytes that are left where a folder is.
+	// free returns the free bytes of a folder's file system.
 	free func(path string) (uint64, error)
-	// image returns the name of a node image that is there, or nothing; registry reports whether one could be pulled.
+	// image returns the name of an existing node image, or nothing; registry reports whether one could be pulled.
 	image    func(ctx context.Context) string
 	registry func(ctx context.Context) bool
-	// root reports whether we are it, all whether root has all rights here.
+	// root reports whether the user is root, all whether root has all capabilities.
 	root, all bool
 }
 
-// finding is what one look at the machine gave.
+// finding is the result of one check.
 type finding struct {
 	what string
-	// good says what there is. Otherwise bad says what is missing, and help, line by line, what to do about it.
+	// good describes what exists. Otherwise bad describes what is missing, and help, line by line, how to get it.
 	good, bad string
 	help      []string
-	// optional is what one can do without.
+	// optional is true if clusters work without it.
 	optional bool
 }
 
-// reportNeeds looks at this machine and fails if clusters cannot be made on it.
+// reportNeeds checks this machine and fails if clusters cannot be created on it.
 func reportNeeds(ctx context.Context, out io.Writer) error {
 	return printFindings(out, checkMachine(ctx, thisMachine()))
 }
@@ -66,7 +66,7 @@ func printFindings(out io.Writer, findings []finding) error {
 	return nil
 }
 
-// checkMachine asks one thing after another. What depends on Docker is not asked where there is none.
+// checkMachine makes all checks. Those that depend on Docker are skipped without it.
 func checkMachine(ctx context.Context, m machine) []finding {
 	findings := []finding{{what: "operating system", good: runtime.GOOS + "/" + runtime.GOARCH}}
 	if runtime.GOOS != "linux" {
@@ -112,7 +112,7 @@ func (m machine) docker(ctx context.Context) (client, daemon finding) {
 	return client, daemon
 }
 
-// daemonHelp tells how to get a daemon that answers. It may be missing though the client is there. Debian has it where others than root do not look.
+// daemonHelp describes how to get a running daemon. It may be missing although the client exists. Debian installs it where only root's PATH leads.
 func (m machine) daemonHelp(ctx context.Context) []string {
 	var help []string
 	if _, err := m.run(ctx, "dockerd", "--version"); err != nil && !m.exists("/usr/sbin/dockerd") {
@@ -125,8 +125,8 @@ func (m machine) daemonHelp(ctx context.Context) []string {
 	)
 }
 
-// privileged tells whether the daemon may give all rights away: nodes take that. It judges by the rights of root here and by the
-// runtime that starts containers; to try it, there would have to be an image first.
+// privileged checks whether the daemon can grant all capabilities, which nodes need. It uses root's capabilities here and the runtime that
+// starts containers, since trying would need an image.
 func (m machine) privileged(ctx context.Context) finding {
 	f := finding{what: "privileged containers"}
 	if m.all {
@@ -202,7 +202,7 @@ func (m machine) inotify() finding {
 	return f
 }
 
-// sources are what the build of a node image takes, where there is none yet. They are essential where none can be pulled.
+// sources checks what the build of a node image needs, if there is none yet. It is required if none can be pulled.
 func (m machine) sources(ctx context.Context) []finding {
 	pulled := m.registry(ctx)
 	tools := finding{what: "Debian packages", good: "are there", optional: pulled}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// capableMachine is a machine that has all.
+// capableMachine is a machine that has everything.
 func capableMachine() machine {
 	return machine{
 		run: func(_ context.Context, name string, args ...string) (string, error) {
@@ -39,10 +39,10 @@ func without(program string) func(context.Context, string, ...string) (string, e
 func TestNeeds(t *testing.T) {
 	for what, test := range map[string]struct {
 		change func(*machine)
-		// says is in the output; fails whether clusters cannot be made.
+		// says is in the output; fails is true if clusters cannot be created.
 		wantText []string
 		fails    bool
-		// not is nowhere in it.
+		// not is not in the output.
 		not string
 	}{
 		"a machine with everything": {wantText: []string{"ok       docker daemon", "version 2", "limits are high enough"}},

@@ -1,4 +1,4 @@
-// Command openstack brings a real OpenStack up on this machine, and down again.
+// Command openstack starts and stops a real OpenStack on this machine.
 package main
 
 import (
@@ -90,7 +90,7 @@ func run(ctx context.Context, arguments []string) int {
 	return failed
 }
 
-// parse understands the command line. Flags may stand on both sides of the command.
+// parse parses the command line. Flags may be on both sides of the command.
 func parse(arguments []string, out io.Writer) (*command, error) {
 	c := &command{}
 	flags := flag.NewFlagSet("openstack", flag.ContinueOnError)

@@ -1,5 +1,5 @@
-// Package account lets programs act as a ServiceAccount of a cluster: with its token, and so with its rights and no others. It must not know what
-// the cluster is for.
+// Package account gives programs the identity of a ServiceAccount: its token, and so exactly its rights. It must not depend on the purpose of the
+// cluster.
 package account
 
 import (
@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kubeconfig asks the cluster of config for a token and returns the path of a kubeconfig with it, in the folder dir.
+// Kubeconfig requests a token from the cluster of config and returns the path of a kubeconfig with it, in the folder dir.
 func Kubeconfig(ctx context.Context, cluster client.Client, config *rest.Config, dir, namespace, name string) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
 	request := &authenticationv1.TokenRequest{}

@@ -1,5 +1,5 @@
-// Package assets provides the third-party programs that the modules e2e/binaries and e2e/calico pin: built from source once, kept in a
-// folder, built again when their version or the Go toolchain changes. It must not know what they are used for.
+// Package assets provides the third-party programs that the modules e2e/binaries and e2e/calico pin: built from source, kept in a folder, and
+// rebuilt when their version or the Go toolchain changes. It must not depend on their use.
 package assets
 
 import (
@@ -16,22 +16,22 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// calico is where Calico's packages are, which want dependencies of their own age.
+// calico is the module of Calico's packages, which need older dependencies.
 const calico = "github.com/projectcalico/calico/"
 
 // DirVariable names the environment variable that moves the folder of the programs, e.g. to a cache shared by checkouts.
 const DirVariable = "TRELLIS_ASSETS"
 
-// APIServer lists what a real API server takes.
+// APIServer lists the programs of an API server.
 func APIServer() []string { return []string{"etcd", "kube-apiserver"} }
 
-// ControlPlane lists what a seed with a shoot's control plane takes, and the shoot's API server: besides APIServer the
-// controllers around it, and one component that the control plane consists of.
+// ControlPlane lists the programs of a seed with a shoot's control plane, and of the shoot's API server: besides APIServer the controllers
+// around it, and one component of the control plane.
 func ControlPlane() []string {
 	return append(APIServer(), "kube-controller-manager", "gardener-resource-manager", "openstack-cloud-controller-manager")
 }
 
-// Machines lists what a seed takes in which machines are made: besides ControlPlane the one who makes them.
+// Machines lists the programs of a seed in which machines are created.
 func Machines() []string { return append(ControlPlane(), "machine-controller-manager") }
 
 // Calico lists the programs of Calico that run without a kernel of their own.
@@ -87,9 +87,8 @@ func Dir() (string, error) {
 	return repo.Path(".cache", "envtest")
 }
 
-// Ensure builds those of the named programs that are missing or out of date, and returns the folder that holds them. It
-// writes two lines per build to progress and nothing when there is nothing to do. Concurrent calls, also from several
-// processes, wait for each other.
+// Ensure builds those of the named programs that are missing or out of date, and returns their folder. It writes two lines per build to progress,
+// and nothing if all are up to date. Concurrent calls, also from several processes, wait for each other.
 func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, error) {
 	dir, err := Dir()
 	if err != nil {
@@ -121,7 +120,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 	return dir, nil
 }
 
-// build is one program on its way from source to the folder.
+// build is the build of one program.
 type build struct{ name, pkg, source, dir string }
 
 func (b build) target() string    { return filepath.Join(b.dir, b.name) }
@@ -153,8 +152,8 @@ func (b build) ensure(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
-// compile builds into a temporary name first: a half-written program is never found under its real one. The flags of the compiler are those of go test
-// without cgo, so that both use the same packages from Go's build cache.
+// compile builds to a temporary name first, so that an incomplete program never has its final name. The compiler's flags are those of go
+// test without cgo, so that both use the same packages from Go's build cache.
 func (b build) compile(ctx context.Context, version string) error {
 	temporary := fmt.Sprintf("%s.%d.tmp", b.target(), os.Getpid())
 	defer func() { _ = os.Remove(temporary) }()

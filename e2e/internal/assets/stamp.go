@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// stamp is everything that decides whether a program that is there is the one that is wanted.
+// stamp contains all that decides whether an existing program is up to date.
 type stamp struct{ version, toolchain, flags, sources string }
 
-// String is one line, and the content of the stamp file.
+// String is the content of the stamp file, one line.
 func (s stamp) String() string {
 	return strings.Join([]string{s.version, s.toolchain, s.sources, s.flags}, " ") + "\n"
 }
@@ -43,7 +43,7 @@ func (b build) stamp(ctx context.Context) (stamp, error) {
 	}, nil
 }
 
-// version reads go.mod by eye: asking the go command would load the whole module graph, a second on every call.
+// version reads go.mod itself: the go command would load the whole module graph, which takes a second.
 func (b build) version() (string, error) {
 	content, err := os.ReadFile(filepath.Join(b.source, "go.mod"))
 	if err != nil {
@@ -58,8 +58,8 @@ func (b build) version() (string, error) {
 	return "", fmt.Errorf("go.mod requires no module that has the package %s", b.pkg)
 }
 
-// linkerFlags strips the program and tells it its version, as its makers do. Without that a kube-apiserver calls itself
-// v0.0.0-master and clients that check the version refuse it, and a cloud-controller-manager has none to show to its cloud.
+// linkerFlags strips the program and sets its version, as its release does. Otherwise a kube-apiserver has the version v0.0.0-master, which
+// clients refuse, and a cloud-controller-manager has none to send to its cloud.
 func (b build) linkerFlags(version string) string {
 	flags := "-s -w"
 	if strings.HasPrefix(b.pkg, "go.etcd.io/") || strings.HasPrefix(b.pkg, calico) {

@@ -30,17 +30,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// Namespace is the shoot's.
+// Namespace is the shoot's namespace.
 const Namespace = "shoot--dev--tuned"
 
-// Component is what one of Gardener's components renders.
+// Component is the output of one of Gardener's components.
 type Component struct {
-	// Name is unique, and good for a file.
+	// Name is unique, and valid as the name of a file.
 	Name   string
 	Object client.Object
 }
 
-// Render renders the components of a shoot of some version of Kubernetes, e.g. "1.36.3".
+// Render renders the components of a shoot with a version of Kubernetes, e.g. "1.36.3".
 func Render(ctx context.Context, version string) ([]Component, error) {
 	seed := fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).
 		WithObjectTracker(testing.NewObjectTracker(kubernetes.SeedScheme, kubernetes.SeedCodec.UniversalDecoder())).Build()
@@ -50,8 +50,8 @@ func Render(ctx context.Context, version string) ([]Component, error) {
 	return collect(ctx, seed)
 }
 
-// Deploy deploys the components of a shoot of some version of Kubernetes into its namespace, as gardenlet does each time it
-// reconciles the shoot. The Secrets that they refer to are not made.
+// Deploy deploys the components of a shoot with a version of Kubernetes into its namespace, as gardenlet does in each reconciliation of the shoot.
+// The Secrets that they refer to are not created.
 func Deploy(ctx context.Context, seed client.Client, namespace, version string) error {
 	d, err := newDeployer(seed, namespace, version)
 	if err != nil {
@@ -80,7 +80,7 @@ func newDeployer(seed client.Client, namespace, version string) (*deployer, erro
 	return &deployer{seed: seed, namespace: namespace, version: target}, nil
 }
 
-// runtime is the version of the seed.
+// runtime is the seed's version.
 func (d *deployer) runtime() *semver.Version { return semver.MustParse("1.34.0") }
 
 func (d *deployer) clients() kubernetes.Interface {
@@ -162,7 +162,7 @@ func (d *deployer) image(name string) (string, error) {
 	return image.String(), nil
 }
 
-// operatingSystemConfigs deploys one for each purpose: they are of one pool.
+// operatingSystemConfigs deploys one for each purpose, for one pool.
 func (d *deployer) operatingSystemConfigs(ctx context.Context) error {
 	names := []string{
 		gardenerimages.ContainerImageNamePauseContainer, gardenerimages.ContainerImageNameValitail,
@@ -209,7 +209,7 @@ func (d *deployer) operatingSystemConfigs(ctx context.Context) error {
 	return nil
 }
 
-// collect reads what was deployed, without what differs between two times of deploying the same.
+// collect reads the deployed objects, without fields that differ between two deployments.
 func collect(ctx context.Context, seed client.Client) ([]Component, error) {
 	var components []Component
 	for _, name := range []string{v1beta1constants.DeploymentNameKubeAPIServer, v1beta1constants.DeploymentNameKubeControllerManager} {

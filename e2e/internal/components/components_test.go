@@ -16,7 +16,7 @@ import (
 // -update writes the golden files instead of comparing with them.
 var update = flag.Bool("update", false, "write golden files")
 
-// The driver's own tests tune these files. Here is where they come from. The keys of a map can be in any order in them.
+// The files are the input of the driver's own tests. The keys of a map may have any order in them.
 func TestDriver_MutatesComponents(t *testing.T) {
 	for folder, version := range map[string]string{"1.32": "1.32.9", "1.36": "1.36.3"} {
 		t.Run(folder, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package components deploys what gardenlet deploys into a shoot's namespace and extensions may mutate, by Gardener's own
-// component library, or only renders it. It knows nothing of any extension.
+// Package components deploys, or only renders, what gardenlet deploys into a shoot's namespace and extensions may mutate, by Gardener's component
+// library. It must not depend on an extension.
 //
-// The same version of Gardener always renders the same bytes: secrets come from a manager that invents nothing.
+// A version of Gardener always renders the same bytes, since the secrets are fixed.
 package components

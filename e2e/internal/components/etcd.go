@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DeployEtcds deploys the etcds of a shoot of some version of Kubernetes into its namespace; see Deploy.
+// DeployEtcds deploys the etcds of a shoot with a version of Kubernetes into its namespace; see Deploy.
 func DeployEtcds(ctx context.Context, seed client.Client, namespace, version string) error {
 	d, err := newDeployer(seed, namespace, version)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DeployMachineControllerManager deploys machine-controller-manager into the namespace of a shoot, as gardenlet does each time it reconciles
-// the shoot, or as gardenadm does for a shoot that is to run itself.
+// DeployMachineControllerManager deploys machine-controller-manager into the namespace of a shoot, as gardenlet does in each reconciliation of
+// the shoot, or as gardenadm does for a self-hosted shoot.
 func DeployMachineControllerManager(ctx context.Context, seed client.Client, namespace string, selfHosted bool) error {
 	image, err := gardenerimages.Containers().FindImage(gardenerimages.ContainerImageNameMachineControllerManager)
 	if err != nil {

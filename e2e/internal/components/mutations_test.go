@@ -16,8 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What the driver makes of the files is what Gardener's own functions would, those that extensions are made with: our own of
-// the kind are small and know nothing of them.
+// The driver's mutations of the files have the same result as Gardener's library functions for extensions, which the driver does not use.
 func TestMutations_SameAsGardener(t *testing.T) {
 	for _, version := range []string{"1.32", "1.36"} {
 		t.Run(version, func(t *testing.T) {
@@ -61,7 +60,7 @@ func TestMutations_SameAsGardener(t *testing.T) {
 	}
 }
 
-// checkKubeletConfig compares bytes: a field that the kubelet does not know would be lost on Gardener's way.
+// checkKubeletConfig compares bytes: Gardener's code would drop a field that the kubelet does not know.
 func checkKubeletConfig(t *testing.T, before, after *extensionsv1alpha1.File) {
 	t.Helper()
 	codec := kubelet.NewConfigCodec(utils.NewFileContentInlineCodec())

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// secrets is a secrets manager that has every secret, each under the name by which it is asked for.
+// secrets is a secrets manager that has each secret under the name that is requested.
 type secrets struct{ namespace string }
 
 var _ secretsmanager.Interface = secrets{}
@@ -18,7 +18,7 @@ func (s secrets) Generate(_ context.Context, config gardenersecrets.ConfigInterf
 	return s.secret(config.GetName()), nil
 }
 
-// Get implements secretsmanager.Reader. Nothing has an old version.
+// Get implements secretsmanager.Reader. No secret has an old version.
 func (s secrets) Get(name string, options ...secretsmanager.GetOption) (*corev1.Secret, bool) {
 	wanted := &secretsmanager.GetOptions{}
 	wanted.ApplyOptions(options)
@@ -33,7 +33,7 @@ func (s secrets) Get(name string, options ...secretsmanager.GetOption) (*corev1.
 
 func (secrets) Cleanup(context.Context) error { return nil }
 
-// secret has the keys that components look into.
+// secret has the keys that components read.
 func (s secrets) secret(name string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},

@@ -15,29 +15,28 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// Admission is the binary that judges in the garden what users write there. It is no controller: it knows two clusters and no objects of
-// its own.
+// Admission is the binary that validates users' objects in the garden. It is no controller: it uses two clusters and has no objects of its own.
 func Admission() Binary {
 	return Binary{Name: "admission", Types: []string{"openstack", "calico", "registrations"}}
 }
 
-// AdmissionOptions say how it runs.
+// AdmissionOptions configure it.
 type AdmissionOptions struct {
-	// Path is where the binary is, Output a file that takes the logs.
+	// Path is the path of the binary, Output a file for its logs.
 	Path, Output string
 	// Runtime and Garden are the kubeconfigs of the cluster in which it would be a pod, and of the garden.
 	Runtime, Garden string
-	// Namespace is its own in the runtime cluster, OwnerNamespace the one in the garden that owns what it registers there.
+	// Namespace is its namespace in the runtime cluster, OwnerNamespace the namespace in the garden that owns its webhook configurations.
 	Namespace, OwnerNamespace string
-	// Address is where the API servers look for it. It listens at Listen, or there where that is empty.
+	// Address is the address for the API servers, Listen the listen address; default Address.
 	Address, Listen string
-	// LeaderElection switches it on.
+	// LeaderElection enables leader election.
 	LeaderElection bool
-	// Args come last on the command line.
+	// Args are appended to the command line.
 	Args []string
 }
 
-// StartAdmission starts the binary and waits until it says that it is ready. Its webhooks are registered a moment later.
+// StartAdmission starts the binary and waits until it is ready. Its webhooks are registered a moment later.
 func (b Binary) StartAdmission(ctx context.Context, options AdmissionOptions) (*Controller, error) {
 	health, err := process.FreeAddress()
 	if err != nil {
@@ -79,8 +78,8 @@ func (o AdmissionOptions) args(types []string, health, metrics string) []string 
 	}, o.Args)
 }
 
-// AdmissionRights returns what the binary may do, as its charts say it: the objects of RBAC and the ServiceAccounts that they are for, in the
-// runtime cluster and in the garden. The release in the garden has the namespace that owns what is registered there.
+// AdmissionRights returns the binary's rights from its charts: RBAC objects and their ServiceAccounts in the runtime cluster and in the garden. The
+// release in the garden has the namespace that owns the webhook configurations.
 func AdmissionRights(namespace, ownerNamespace string) (runtime, garden []*unstructured.Unstructured, err error) {
 	b := Admission()
 	if runtime, err = rightsIn(charts.AdmissionRuntime, charts.Release{Name: b.Name, Namespace: namespace}, b.Types); err != nil {

@@ -1,5 +1,5 @@
-// Package controller builds our controllers from this checkout and runs each as the process that it is in a seed. It knows
-// their command lines and the rights that their charts give them, and nothing of what is inside.
+// Package controller builds our controllers from this checkout and runs them as processes. It knows their command lines and the rights that
+// their charts give them. It must not depend on their code.
 package controller
 
 import (
@@ -18,29 +18,29 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
-// SourcesVariable is the environment variable by which make test tells what the binaries are built from. go test does not
-// see that by itself, and would take the result of an earlier run for that of a changed binary.
+// SourcesVariable is the environment variable by which make test names the state of the binaries' sources. go test does not see them, and would
+// use a cached result for a changed binary.
 const SourcesVariable = "TRELLIS_SOURCES"
 
 // Binary is one of our controllers.
 type Binary struct {
 	// Name is the name of the binary, of its user and of its namespace.
 	Name string
-	// Types are the provider types that it is started for.
+	// Types are the provider types that it serves.
 	Types []string
-	// Role lists the rights that the controller has in a seed, by its chart. The tests run with these and no others.
+	// Role has the controller's rights in a seed, from its chart. Tests run with these rights only.
 	Role seed.Role
-	// Args are what it is started with besides what all controllers are.
+	// Args are arguments besides those that all controllers have.
 	Args []string
 }
 
-// Build builds the binary as it is shipped, except for the names of source files in it, and returns its path. Nothing is linked again when
-// nothing changed. Tests of several packages that run the same binary wait for each other.
+// Build builds the binary as it is released, except for the names of source files in it, and returns its path. It is not linked again if
+// nothing has changed. Tests of several packages that run the same binary wait for each other.
 func (b Binary) Build(ctx context.Context) (string, error) {
 	return b.build(ctx, b.Name, "CGO_ENABLED=0", "-ldflags", "-s -w")
 }
 
-// BuildWithRaceDetector builds a binary that fails when it finds a data race, and returns its path.
+// BuildWithRaceDetector builds a binary that fails on a data race, and returns its path.
 func (b Binary) BuildWithRaceDetector(ctx context.Context) (string, error) {
 	return b.build(ctx, b.Name+"-race", "CGO_ENABLED=1", "-race")
 }
@@ -70,19 +70,19 @@ func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (s
 	return path, nil
 }
 
-// Options say how the controller runs.
+// Options configure a controller process.
 type Options struct {
-	// Path is where the binary is, Kubeconfig where its kubeconfig.
+	// Path is the path of the binary, Kubeconfig that of its kubeconfig.
 	Path, Kubeconfig string
-	// Output is the path of a file that takes the logs.
+	// Output is the path of a file for its logs.
 	Output string
-	// LogFormat is json or text; text unless given.
+	// LogFormat is json or text; default text.
 	LogFormat string
-	// Concurrency is the number of objects worked on at the same time; 0 leaves the default.
+	// Concurrency is the number of concurrent reconciliations; 0 is the controller's default.
 	Concurrency int
-	// LeaderElection switches it on.
+	// LeaderElection enables leader election.
 	LeaderElection bool
-	// Args come last on the command line, e.g. the address of a webhook.
+	// Args are appended to the command line, e.g. the address of a webhook.
 	Args []string
 	// Env is added to the environment.
 	Env []string
@@ -91,11 +91,11 @@ type Options struct {
 // Controller is a running controller.
 type Controller struct {
 	*process.Process
-	// MetricsURL is where Prometheus would look.
+	// MetricsURL is the URL of the metrics.
 	MetricsURL string
 }
 
-// Start starts the controller and waits until it says that it is ready.
+// Start starts the controller and waits until it is ready.
 func (b Binary) Start(ctx context.Context, options Options) (*Controller, error) {
 	health, err := process.FreeAddress()
 	if err != nil {

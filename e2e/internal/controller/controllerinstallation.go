@@ -10,32 +10,32 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
-// ControllerInstallation is the operator of ControllerInstallations. It is no extension: it knows a garden and seeds.
+// ControllerInstallation is the operator of ControllerInstallations. It is no extension: it uses a garden and seeds.
 func ControllerInstallation() Binary {
 	return Binary{Name: "controllerinstallation-controller", Types: []string{"trellis"}}
 }
 
-// ControllerInstallationOptions say how it runs.
+// ControllerInstallationOptions configure it.
 type ControllerInstallationOptions struct {
-	// Path is where the binary is, Output a file that takes the logs.
+	// Path is the path of the binary, Output a file for its logs.
 	Path, Output string
-	// Own is the kubeconfig of the cluster in which it would be a pod: the garden itself, the cluster that the garden runs in, or a seed.
+	// Own is the kubeconfig of the cluster in which it would be a pod: the garden itself, the cluster of the garden's pods, or a seed.
 	Own string
-	// Garden is that of the garden, empty where that is the own cluster.
+	// Garden is the garden's kubeconfig; empty if it is Own.
 	Garden string
-	// SeedName is the seed that it runs in, empty where it serves many.
+	// SeedName is the name of its own seed; empty if it serves many.
 	SeedName string
-	// Namespace is its own in its own cluster.
+	// Namespace is its namespace in its own cluster.
 	Namespace string
-	// LeaderElection switches it on.
+	// LeaderElection enables leader election.
 	LeaderElection bool
-	// Args come last on the command line.
+	// Args are appended to the command line.
 	Args []string
 	// Env is added to the environment.
 	Env []string
 }
 
-// StartControllerInstallation starts the binary and waits until it says that it is ready.
+// StartControllerInstallation starts the binary and waits until it is ready.
 func (b Binary) StartControllerInstallation(ctx context.Context, options ControllerInstallationOptions) (*Controller, error) {
 	started, ready, err := b.LaunchControllerInstallation(options)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b Binary) StartControllerInstallation(ctx context.Context, options Control
 	return started, nil
 }
 
-// LaunchControllerInstallation starts the binary and returns where it says that it is ready.
+// LaunchControllerInstallation starts the binary and returns the URL of its readiness.
 func (b Binary) LaunchControllerInstallation(options ControllerInstallationOptions) (started *Controller, ready string, err error) {
 	health, err := process.FreeAddress()
 	if err != nil {

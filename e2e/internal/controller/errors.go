@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Errors returns the lines that controllers have logged as errors into a file, without those that contain one of the expected texts. A
-// controller that fails and succeeds with its next try has a fault all the same, which nothing else shows. Calls that a shutdown has canceled
-// are no faults.
+// Errors returns the errors that controllers have logged into a file, without lines that contain one of the expected texts. A reconciliation that
+// fails and is retried successfully is a defect, too, that nothing else shows. Requests that a shutdown canceled are no errors.
 func Errors(output string, expected ...string) ([]string, error) {
 	content, err := os.ReadFile(output)
 	if err != nil {
@@ -33,7 +32,7 @@ func Errors(output string, expected ...string) ([]string, error) {
 	return lines, nil
 }
 
-// isError knows both formats of our logs. A line that is in neither is what a program prints when it cannot go on.
+// isError knows both formats of our logs. Lines in neither are printed by a program that crashes.
 func isError(line string) bool {
 	if strings.HasPrefix(line, "{") {
 		return strings.HasPrefix(line, `{"level":"error"`)

@@ -12,10 +12,9 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
-// withRole gives a binary the rights that its chart gives it in a seed, so that all tests run with what is shipped. Its namespace and its
-// release have the binary's name.
+// withRole gives a binary the rights of its chart in a seed. Its namespace and its release have the binary's name.
 //
-// It panics where the chart in this checkout cannot be rendered: no test could go on, and that of the charts says why.
+// It panics if the chart in this checkout cannot be rendered; the charts' tests say why.
 func withRole(b Binary) Binary {
 	role, err := roleOf(b)
 	if err != nil {
@@ -38,7 +37,7 @@ func roleOf(b Binary) (seed.Role, error) {
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
-			// That of the status is about everybody else, and tests write a status as anybody.
+			// The policy for the status concerns all other users, and tests write a status as any user.
 			if strings.HasPrefix(object.GetName(), "secrets.") {
 				role.Policies = append(role.Policies, policyForUser(object, b.Name))
 			}
@@ -57,7 +56,7 @@ func roleOf(b Binary) (seed.Role, error) {
 	return role, nil
 }
 
-// policyForUser turns a policy about the ServiceAccount of a chart into one about the user that tests have in its place.
+// policyForUser turns a policy for the ServiceAccount of a chart into one for the tests' user.
 func policyForUser(policy *unstructured.Unstructured, name string) *unstructured.Unstructured {
 	account := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", name, name)
 	conditions, found, err := unstructured.NestedSlice(policy.Object, "spec", "matchConditions")
@@ -77,7 +76,7 @@ func policyForUser(policy *unstructured.Unstructured, name string) *unstructured
 	return policy
 }
 
-// appendRules adds the rules of a ClusterRole or a Role, which have the same form.
+// appendRules adds the rules of a ClusterRole or a Role, which have the same fields.
 func appendRules(rules *[]rbacv1.PolicyRule, object *unstructured.Unstructured) error {
 	var role rbacv1.Role
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {

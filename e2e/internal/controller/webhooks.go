@@ -18,7 +18,7 @@ const (
 	registrationPause   = 300 * time.Millisecond
 )
 
-// WebhookArgs are the flags by which an API server finds the webhooks of a controller that is a process and no pod.
+// WebhookArgs are the flags with the webhooks' address for a controller that is a process and not a pod.
 func (b Binary) WebhookArgs() ([]string, error) {
 	address, err := process.FreeAddress()
 	if err != nil {
@@ -34,8 +34,7 @@ func (b Binary) WebhookArgs() ([]string, error) {
 	}, nil
 }
 
-// AwaitWebhooks waits until the API server knows whom to call. A controller that is ready serves its webhooks, but only its leader
-// registers them.
+// AwaitWebhooks waits until the API server calls the webhooks. A controller that is ready serves its webhooks, but only its leader registers them.
 func (b Binary) AwaitWebhooks(ctx context.Context, seed client.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, registrationTimeout)
 	defer cancel()
@@ -45,7 +44,7 @@ func (b Binary) AwaitWebhooks(ctx context.Context, seed client.Reader) error {
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("waiting for the webhooks of %s: %w", b.Name, err)
 		}
-		// The API server watches these objects: what it holds, it heeds a moment later.
+		// The API server watches these objects, and uses them a moment later.
 		select {
 		case <-time.After(registrationPause):
 		case <-ctx.Done():

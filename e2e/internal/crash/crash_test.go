@@ -119,7 +119,7 @@ func TestProxy_Watch(t *testing.T) {
 	assert.Equal(t, "event", string(event))
 }
 
-// server is an API server that takes everything.
+// server is an API server that accepts all requests.
 type server struct {
 	*httptest.Server
 	mutex  sync.Mutex
@@ -146,7 +146,7 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// written returns the names of what was written below a path, in order.
+// written returns the names of the objects that were written below a path, in order.
 func (s *server) written(path string) []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -159,7 +159,7 @@ func (s *server) written(path string) []string {
 	return names
 }
 
-// endpoint is a front as a process sees it.
+// endpoint is a proxy from the view of a process.
 type endpoint struct {
 	name   string
 	config *rest.Config
@@ -181,7 +181,7 @@ func startProxy(t *testing.T, injector *Injector, name string, s *server) endpoi
 	return endpoint{name, config}
 }
 
-// process is one as far as an API server can tell: what it has asked for is broken off when it is killed.
+// process simulates a process: its requests are canceled when it is killed.
 type process struct {
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // it is the process's life
@@ -226,7 +226,7 @@ func (p *process) request(method string, to endpoint, path string) error {
 	return response.Body.Close()
 }
 
-// requestInBackground asks for what is not answered.
+// requestInBackground makes a request that gets no response.
 func (p *process) requestInBackground(method string, to endpoint, path string) {
 	p.running.Go(func() {
 		if p.request(method, to, path) == nil {
@@ -237,7 +237,7 @@ func (p *process) requestInBackground(method string, to endpoint, path string) {
 	})
 }
 
-// kill breaks everything off.
+// kill cancels all requests.
 func (p *process) kill() {
 	p.end()
 	p.running.Wait()

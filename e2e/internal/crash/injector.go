@@ -1,7 +1,7 @@
-// Package crash stands between a process and the API servers that it works on, and tells the moment at which it is to be killed: at its n-th write,
-// counted over all API servers, either before the write has reached the API server, or after it has had its effect and before the process hears
-// of it. From that moment on nothing more of the process gets through, so that whoever asked can kill it without any hurry. It must not know what
-// is written, nor the process.
+// Package crash provides proxies between a process and its API servers, and reports when the process is to be killed: at its n-th write, counted
+// over all API servers, either before the write has reached the API server, or after it took effect and before the process gets the response.
+// From then on no request or response passes, so the caller may kill the process at any later time. The package must not depend on the
+// process or its objects.
 package crash
 
 import (
@@ -17,23 +17,23 @@ import (
 type Phase string
 
 const (
-	// Before the write has reached the API server: it never happened.
+	// Before the write has reached the API server.
 	Before Phase = "before"
-	// After the write has had its effect: the process never learns of it.
+	// After the write took effect, without a response.
 	After Phase = "after"
 )
 
-// Write is a request that changes something. Neither Leases nor Events are meant, which come with the clock and beside the work, nor questions that
-// are put as creates, nor dry runs.
+// Write is a request that changes an object, except Leases and Events, whose number depends on time, reviews, which are creations without an
+// object, and dry runs.
 type Write struct {
-	// Server is the name of the API server's front.
+	// Server is the name of the API server's proxy.
 	Server, Method, Path string
 }
 
 // String describes the write in one line.
 func (w Write) String() string { return w.Server + ": " + w.Method + " " + w.Path }
 
-// Injector counts the writes of one process at a time. Without being set it lets everything pass.
+// Injector counts the writes of one process at a time. Unless it is set, all requests pass.
 type Injector struct {
 	closed chan struct{}
 
@@ -42,13 +42,13 @@ type Injector struct {
 	run     *Run
 }
 
-// NewInjector returns a trap without any front. Close ends all of its fronts.
+// NewInjector returns an injector without proxies. Close closes all of its proxies.
 func NewInjector() *Injector {
 	return &Injector{closed: make(chan struct{}), run: newRun(0, Before)}
 }
 
-// Set sets the trap for the process that is started next, to be killed at its n-th write, counted from 1; never if that is 0. What the ones before
-// have left on the way gets no further.
+// Set begins a run: the process that is started next is to be killed at its n-th write, counted from 1, or never if n is 0. Pending requests of
+// earlier processes are blocked.
 func (t *Injector) Set(n int, phase Phase) *Run {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -56,7 +56,7 @@ func (t *Injector) Set(n int, phase Phase) *Run {
 	return t.run
 }
 
-// Close ends all fronts.
+// Close closes all proxies.
 func (t *Injector) Close() error {
 	close(t.closed)
 	t.mutex.Lock()
@@ -77,7 +77,7 @@ func (t *Injector) currentRun() *Run {
 	return t.run
 }
 
-// Run is that of one process.
+// Run is the run of one process.
 type Run struct {
 	last    int // write
 	phase   Phase
@@ -91,17 +91,17 @@ func newRun(last int, phase Phase) *Run {
 	return &Run{last: last, phase: phase, reached: make(chan struct{})}
 }
 
-// Reached is closed at the moment at which the process is to be killed.
+// Reached is closed when the process is to be killed.
 func (l *Run) Reached() <-chan struct{} { return l.reached }
 
-// Writes are those that were made so far, with the last one if that has been come to, whether or not it has had an effect.
+// Writes are the writes so far, including the last one, whether or not it took effect.
 func (l *Run) Writes() []Write {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return slices.Clone(l.writes)
 }
 
-// decision is what becomes of a request.
+// decision says how a request is handled.
 type decision int
 
 const (
@@ -152,7 +152,7 @@ func (l *Run) isOver() bool {
 	}
 }
 
-// writeOf tells whether a request is a write.
+// writeOf reports whether a request is a write.
 func writeOf(server string, request *http.Request) *Write {
 	switch request.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Proxy is what a process takes for an API server. Whoever asks there acts as the one whom the front was made for.
+// Proxy is an API server from the view of a process. All requests are made with the identity that the proxy was started for.
 type Proxy struct {
 	name         string
 	injector     *Injector
@@ -25,13 +25,13 @@ type Proxy struct {
 	reverseProxy *httputil.ReverseProxy
 }
 
-// keys of a request's context.
+// Keys of a request's context.
 type (
 	runKey  struct{} // the life that its connection belongs to
 	lastKey struct{} // there, when it is the last one of that life
 )
 
-// Proxy starts a front for the API server of config. The name is for messages.
+// Proxy starts a proxy for the API server of config. The name is for messages.
 func (t *Injector) Proxy(name string, config *rest.Config) (*Proxy, error) {
 	target, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Injector) Proxy(name string, config *rest.Config) (*Proxy, error) {
 	return f, nil
 }
 
-// Kubeconfig leads to the front.
+// Kubeconfig is the path of a kubeconfig for the proxy.
 func (f *Proxy) Kubeconfig() []byte { return f.kubeconfig }
 
 func (f *Proxy) serve(response http.ResponseWriter, request *http.Request) {
@@ -99,7 +99,7 @@ func (f *Proxy) serve(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// handleResponse is called with what an API server has answered, before anything of it is passed on.
+// handleResponse is called before anything of an API server's response is forwarded.
 func (f *Proxy) handleResponse(response *http.Response) error {
 	if run, is := response.Request.Context().Value(lastKey{}).(*Run); is {
 		_ = response.Body.Close()
@@ -109,7 +109,7 @@ func (f *Proxy) handleResponse(response *http.Response) error {
 	return nil
 }
 
-// handleError is called when there is no answer.
+// handleError is called when a request fails without a response.
 func (f *Proxy) handleError(response http.ResponseWriter, request *http.Request, _ error) {
 	if run, is := request.Context().Value(lastKey{}).(*Run); is {
 		run.end()
@@ -118,7 +118,7 @@ func (f *Proxy) handleError(response http.ResponseWriter, request *http.Request,
 	response.WriteHeader(http.StatusBadGateway)
 }
 
-// hold keeps a request without an answer until its process is dead.
+// hold delays the response until the process is dead.
 func (f *Proxy) hold(ctx context.Context) {
 	select {
 	case <-ctx.Done():

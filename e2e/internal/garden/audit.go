@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// writesOfInstallations is for gardener-apiserver: whoever writes a ControllerInstallation, and what.
+	// writesOfInstallations is for gardener-apiserver: writes of ControllerInstallations, with bodies.
 	writesOfInstallations = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -21,7 +21,7 @@ rules:
     resources: [controllerinstallations, controllerinstallations/status]
 - level: None
 `
-	// requestsOfPods is for kube-apiserver, which all requests pass: what pods ask for, and whether they may.
+	// requestsOfPods is for kube-apiserver, through which all requests pass: requests of pods, and whether they were permitted.
 	requestsOfPods = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -34,22 +34,22 @@ rules:
 `
 )
 
-// WithAudit makes a garden that remembers who has written ControllerInstallations, and what ServiceAccounts have asked for.
+// WithAudit makes a garden log the writes of ControllerInstallations, and the requests of ServiceAccounts.
 func WithAudit() Option {
 	return func(g *Garden) { g.audited = true }
 }
 
-// InstallationWrites is the log of all that was written to ControllerInstallations, by anybody, with bodies. It is for a garden WithAudit.
+// InstallationWrites is the log of all writes of ControllerInstallations, with bodies. The garden must have been started WithAudit.
 func (g *Garden) InstallationWrites() audit.Log {
 	return audit.Log(filepath.Join(g.dir, "audit-installations.log"))
 }
 
-// ServiceAccountRequests is the log of all that ServiceAccounts have asked for, in any API. It is for a garden WithAudit.
+// ServiceAccountRequests is the log of all requests of ServiceAccounts, to any API. The garden must have been started WithAudit.
 func (g *Garden) ServiceAccountRequests() audit.Log {
 	return audit.Log(filepath.Join(g.dir, "audit-accounts.log"))
 }
 
-// audit has both API servers write their logs.
+// audit makes both API servers write their logs.
 func (g *Garden) audit() error {
 	policies := map[audit.Log]string{g.InstallationWrites(): writesOfInstallations, g.ServiceAccountRequests(): requestsOfPods}
 	for log, policy := range policies {

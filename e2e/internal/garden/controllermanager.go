@@ -20,8 +20,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// startControllerManager starts those of gardener-controller-manager's controllers that have to do with registrations: who is installed
-// where, finalizers, and the condition ExtensionsReady of Seeds; and those on whose labels and statuses webhooks in the garden rely.
+// startControllerManager starts gardener-controller-manager's controllers for registrations: installations, finalizers, and the condition
+// ExtensionsReady of Seeds; and those whose labels and statuses webhooks in the garden read.
 func (g *Garden) startControllerManager(ctx context.Context) error {
 	const name = "gardener-controller-manager"
 	log, err := logTo(g.dir, name)
@@ -76,8 +76,8 @@ func addControllersOfRegistrations(mgr manager.Manager, configuration controller
 	return (&extensionscheck.Reconciler{Config: *configuration.Controllers.SeedExtensionsCheck}).AddToManager(mgr)
 }
 
-// addControllersOfProjects adds those that label credentials by the provider type of what binds them, and that put NamespacedCloudProfiles
-// together with their parents.
+// addControllersOfProjects adds the controllers that label credentials with the provider type of their bindings, and that merge
+// NamespacedCloudProfiles with their parents.
 func addControllersOfProjects(mgr manager.Manager, configuration controllermanagerconfigv1alpha1.ControllerManagerControllerConfiguration) error {
 	if err := (&secretbinding.Reconciler{Config: *configuration.SecretBinding}).AddToManager(mgr); err != nil {
 		return err

@@ -1,10 +1,10 @@
-// Package garden starts the garden of a Gardener landscape as far as registrations of extensions go, and webhooks in the garden: the real
-// gardener-apiserver beside a kube-apiserver, gardener-controller-manager's controllers of ControllerRegistrations, of what binds
-// credentials and of NamespacedCloudProfiles, and gardenlet's of ControllerInstallations for any cluster that is to be a seed. All of Gardener's code runs in this process; etcd and kube-apiserver are processes. It must not know
-// any registration, nor what a chart contains.
+// Package garden starts the garden of a Gardener landscape for tests of registrations and of webhooks in the garden: the real gardener-apiserver
+// with a kube-apiserver, gardener-controller-manager's controllers of ControllerRegistrations, credentials bindings and NamespacedCloudProfiles,
+// and gardenlet's controllers of ControllerInstallations for any cluster that is a seed. All of Gardener's code runs in this process; etcd and
+// kube-apiserver are processes. The package must not depend on registrations or charts.
 //
-// Whoever asks is a member of system:masters: neither Gardener's RBAC nor its SeedAuthorizer is exercised. Shoots are never reconciled:
-// there is nobody who would create extension objects for them.
+// All clients are members of system:masters: neither Gardener's RBAC nor its SeedAuthorizer is exercised. Shoots are not reconciled: no gardenlet
+// creates extension objects for them.
 package garden
 
 import (
@@ -29,18 +29,18 @@ import (
 )
 
 const (
-	// A machine that compiles something else at the same time takes its time.
+	// For a machine that compiles at the same time.
 	startTimeout = 5 * time.Minute
 	stopTimeout  = 2 * time.Minute
-	// retryInterval is when gardenlet looks again whether what it deletes has gone. Otherwise that would be after 5 s, twice for each installation.
+	// retryInterval is how soon gardenlet checks again whether deleted objects are gone. Its own is 5 s, twice for each installation.
 	retryInterval = 500 * time.Millisecond
 )
 
 // Garden is a running garden cluster.
 type Garden struct {
-	// Client is an administrator's and does not cache. It knows all of Gardener's and Kubernetes' own kinds.
+	// Client is an administrator's and does not cache. Its scheme has all of Gardener's and Kubernetes' own kinds.
 	Client client.Client
-	// Kubeconfig is the path of an administrator's kubeconfig, Config what is in it, without client-side rate limits.
+	// Kubeconfig is the path of an administrator's kubeconfig, Config its content, without client-side rate limits.
 	Kubeconfig string
 	Config     *rest.Config
 
@@ -54,24 +54,24 @@ type Garden struct {
 	managers []*runner // in the order in which they were started
 }
 
-// Option changes what kind of garden it is.
+// Option configures a garden.
 type Option func(*Garden)
 
-// WithFeature switches on a feature gate of gardener-apiserver.
+// WithFeature enables a feature gate of gardener-apiserver.
 func WithFeature(name string) Option {
 	return func(g *Garden) { g.features = append(g.features, name+"=true") }
 }
 
-// WithCareInterval has gardenlets look at installations more often than every 30 s: it may take them as long to notice what they have overwritten themselves.
+// WithCareInterval sets how often gardenlets check installations; default 30 s. They may notice changes only then.
 func WithCareInterval(period time.Duration) Option {
 	return func(g *Garden) { g.careInterval = period }
 }
 
-// Start starts a garden from the programs etcd and kube-apiserver in the folder programs, and waits until it serves. It has the project
-// "dev", a CloudProfile "openstack" and what else shoots need there, but neither seeds nor registrations. Everything it writes goes to
-// dir, which the caller removes after Stop; the files *.log tell what the controllers did.
+// Start starts a garden from the programs etcd and kube-apiserver in the folder programs, and waits until it is ready. It has the project "dev",
+// a CloudProfile "openstack" and what else shoots need, but no seeds or registrations. All files are in dir, which the caller removes after Stop;
+// the files *.log have the controllers' logs.
 //
-// A process starts one garden in its life. gardener-apiserver in it takes klog over, and with it what client-go logs: errors, on stderr.
+// A process can start one garden. gardener-apiserver in it configures klog, and with it client-go's logs: errors, on stderr.
 func Start(ctx context.Context, programs, dir string, options ...Option) (*Garden, error) {
 	if err := features.DefaultFeatureGate.Add(nil); err != nil {
 		return nil, fmt.Errorf("starting a second garden in this process: %w", err)
@@ -99,7 +99,7 @@ func (g *Garden) startAPIServers(programs string) error {
 			ControlPlaneStartTimeout: startTimeout,
 			ControlPlaneStopTimeout:  stopTimeout,
 		},
-		// No flag for admission plugins: all are as Gardener ships them.
+		// Without flags for admission plugins, Gardener's defaults are enabled.
 		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Args: []string{"--log-level=error"}},
 	}
 	if len(g.features) > 0 {
@@ -122,7 +122,7 @@ func (g *Garden) startAPIServers(programs string) error {
 	return nil
 }
 
-// prepare makes a garden of API servers.
+// prepare creates a garden's objects in the API servers.
 func (g *Garden) prepare(ctx context.Context) error {
 	var err error
 	if g.Client, err = client.New(g.Config, client.Options{Scheme: kubernetes.GardenScheme}); err != nil {
@@ -140,7 +140,7 @@ func (g *Garden) prepare(ctx context.Context) error {
 	return g.startControllerManager(ctx)
 }
 
-// Stop ends all controllers, and then the API servers, which would wait for the controllers' watches otherwise.
+// Stop stops all controllers, and then the API servers, which would otherwise wait for the controllers' watches.
 func (g *Garden) Stop() error {
 	var failures []error
 	g.mutex.Lock()
@@ -151,7 +151,7 @@ func (g *Garden) Stop() error {
 	return errors.Join(append(failures, g.stopAPIServers())...)
 }
 
-// owns ends a manager with the garden.
+// owns stops a manager together with the garden.
 func (g *Garden) owns(manager *runner) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

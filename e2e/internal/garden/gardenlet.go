@@ -27,21 +27,21 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// GardenerVersion is the version of Gardener as gardenlet hands it to charts.
+// GardenerVersion is the version of Gardener in gardenlet's values for charts.
 const GardenerVersion = "v1.149.3"
 
 // Gardenlet serves the ControllerInstallations of a seed.
 type Gardenlet struct{ runner *runner }
 
-// Stop ends the gardenlet. What it has installed stays. Garden.Stop does the same.
+// Stop stops the gardenlet. What it has installed stays. Garden.Stop does the same.
 func (g *Gardenlet) Stop() error { return g.runner.stop() }
 
-// StartGardenlet runs gardenlet's own controllers of ControllerInstallations for a seed that AddSeed has made, against the cluster of
-// seedConfig: one renders charts into ManagedResources, one reports how these are, one tells whether extension objects still need an
-// installation; and what fills Secrets with tokens for the garden. The cluster must know Gardener's extension kinds and
-// ManagedResources, and somebody else must apply these. The namespace "garden" is made there unless it is there.
+// StartGardenlet runs gardenlet's own controllers of ControllerInstallations for a seed of AddSeed, with the cluster of seedConfig: they render
+// charts into ManagedResources, report their health, and report whether extension objects still need an installation; and the controller that
+// fills Secrets with tokens for the garden. The cluster must have the CRDs of Gardener's extensions and of ManagedResources, and a
+// gardener-resource-manager. The namespace "garden" is created there unless it exists.
 //
-// The gardenlet goes on when ctx ends; Stop ends it. A cluster is at most one seed's.
+// The gardenlet continues when ctx ends; Stop stops it. A cluster can be one seed only.
 func (g *Garden) StartGardenlet(ctx context.Context, seedName string, seedConfig *rest.Config) (*Gardenlet, error) {
 	name := "gardenlet-" + seedName
 	mgr, err := g.gardenletManager(name, seedConfig)
@@ -95,7 +95,7 @@ func (g *Garden) gardenletManager(name string, seedConfig *rest.Config) (manager
 	return mgr, nil
 }
 
-// gardenOf is the garden as the gardenlet of a seed sees it.
+// gardenOf is the garden from the view of a seed's gardenlet.
 func (g *Garden) gardenOf(seedName string) (cluster.Cluster, error) {
 	return cluster.New(g.Config, func(options *cluster.Options) {
 		options.Scheme = kubernetes.GardenScheme
@@ -121,7 +121,7 @@ func createGardenNamespace(ctx context.Context, seedConfig *rest.Config) error {
 	return nil
 }
 
-// addControllersOfInstallations puts together what gardenlet does (cmd/gardenlet/app and pkg/gardenlet/controller in Gardener).
+// addControllersOfInstallations adds gardenlet's controllers as it does (cmd/gardenlet/app and pkg/gardenlet/controller in Gardener).
 func addControllersOfInstallations(
 	ctx context.Context, mgr manager.Manager, garden cluster.Cluster, seedName string, care time.Duration,
 ) error {

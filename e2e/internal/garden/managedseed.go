@@ -17,19 +17,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ManagedSeedOptions say which cluster the shoot is that becomes a seed.
+// ManagedSeedOptions describe the cluster of the shoot that becomes a seed.
 type ManagedSeedOptions struct {
-	// URL is that of its API server, CABundle what to trust it by, in PEM.
+	// URL is its API server's, CABundle its CA certificates, in PEM.
 	URL      string
 	CABundle []byte
-	// ClientCA is the certificate authority by which the API server trusts clients, with its key: gardener-apiserver signs kubeconfigs with it.
+	// ClientCA is the API server's CA for clients, with its key: gardener-apiserver signs kubeconfigs with it.
 	ClientCA *secrets.Certificate
-	// Labels are those of the Seed.
+	// Labels are the Seed's.
 	Labels map[string]string
 }
 
-// AddManagedSeed creates a Seed that is a Shoot, and all that gardenlet would leave in the garden of them, so that gardener-apiserver gives out
-// kubeconfigs for it. Whoever serves the kinds that both need must have been registered before.
+// AddManagedSeed creates a Seed that is a Shoot, and the objects of both that gardenlet would create in the garden, so that gardener-apiserver
+// issues kubeconfigs for it. The kinds that both need must have been registered before.
 func (g *Garden) AddManagedSeed(ctx context.Context, name string, options ManagedSeedOptions) (*gardencorev1beta1.Seed, error) {
 	for _, object := range cloudCredentials(v1beta1constants.GardenNamespace) {
 		if err := g.Client.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
@@ -68,7 +68,7 @@ func (g *Garden) AddManagedSeed(ctx context.Context, name string, options Manage
 	return seed, nil
 }
 
-// authorities are what gardener-apiserver makes a kubeconfig of.
+// authorities are the CAs that gardener-apiserver issues a kubeconfig from.
 func (o ManagedSeedOptions) authorities(name string) []client.Object {
 	meta := func(suffix string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// Identity is the cluster identity of every garden: gardener-apiserver gets it from Gardener's package for tests.
+	// Identity is the cluster identity of all gardens: gardener-apiserver gets it from Gardener's package for tests.
 	Identity = "envtest"
-	// Namespace is where the shoots of the project "dev" are.
+	// Namespace is the namespace of the project "dev".
 	Namespace = "garden-dev"
-	// CloudProfile is the only one there is, of the provider of the same name.
+	// CloudProfile is the only CloudProfile; its provider type has the same name.
 	CloudProfile = "openstack"
-	// KubernetesVersion is the version that shoots have.
+	// KubernetesVersion is the shoots' version.
 	KubernetesVersion = "1.36.3"
-	// MachineImage is the machine image of shoots, and with it the type of their OperatingSystemConfigs.
+	// MachineImage is the shoots' machine image, and so the type of their OperatingSystemConfigs.
 	MachineImage = "gardenlinux"
 
 	region, zone        = "RegionOne", "nova"
@@ -30,11 +30,11 @@ const (
 	volumeType          = "default"
 	machineImageVersion = "1877.3.0"
 	credentials         = "openstack"
-	// secretWithoutContent is referred to where Gardener wants credentials and nobody uses them.
+	// secretWithoutContent is referred to where Gardener requires credentials that are not used.
 	secretWithoutContent = "without-content"
 )
 
-// baseObjects is what a garden holds before there are any seeds.
+// baseObjects are the objects of a garden before there are seeds.
 func baseObjects() []client.Object {
 	return append([]client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "gardener-system-public"}},
@@ -67,7 +67,7 @@ func project(name, namespace string) client.Object {
 	}
 }
 
-// cloudProfile is of the type of provider that Trellis serves; what it offers nobody ever orders.
+// cloudProfile has the provider type openstack; its content is not used.
 func cloudProfile() client.Object {
 	return &gardencorev1beta1.CloudProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: CloudProfile},
@@ -106,5 +106,5 @@ func cloudCredentials(namespace string) []client.Object {
 	}
 }
 
-// admissionTimeout bounds how long something may take to get around in the garden: gardener-apiserver's admission plugins look at caches.
+// admissionTimeout bounds the delay of the caches of gardener-apiserver's admission plugins.
 const admissionTimeout = 5 * time.Second

@@ -21,37 +21,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// Registration is what an admin registers: a ControllerRegistration, and a ControllerDeployment of the same name.
+// Registration describes a ControllerRegistration, and a ControllerDeployment of the same name.
 type Registration struct {
 	Name      string
 	Resources []gardencorev1beta1.ControllerResource
-	// Policy is OnDemand where it is empty.
+	// Policy is the deployment policy; default OnDemand.
 	Policy gardencorev1beta1.ControllerDeploymentPolicy
-	// SeedSelector says on which seeds it may be installed; nothing means on all. gardener-apiserver takes one where there are no primary
-	// resources.
+	// SeedSelector selects the seeds for which it may be installed; nil selects all. gardener-apiserver accepts one if there are no primary resources.
 	SeedSelector *metav1.LabelSelector
-	// Annotations are those of the ControllerRegistration.
+	// Annotations are the ControllerRegistration's.
 	Annotations map[string]string
-	// Chart is the archive of a Helm chart. Nothing means one with a single ConfigMap.
+	// Chart is the archive of a Helm chart; default one with a single ConfigMap.
 	Chart  []byte
 	Values map[string]any
-	// Custom makes it a ControllerDeployment that gardenlet leaves to somebody else. Chart and Values don't matter then.
+	// Custom makes it a ControllerDeployment of a type that gardenlet does not install. Chart and Values are ignored then.
 	Custom *Custom
-	// InjectGardenKubeconfig and References are those of the ControllerDeployment, whichever type it has. core/v1beta1 has no references.
+	// InjectGardenKubeconfig and References are the ControllerDeployment's, of either type. core/v1beta1 has no references.
 	InjectGardenKubeconfig bool
 	References             []gardencorev1.NamedResourceReference
 }
 
-// Custom is what a ControllerDeployment consists of that is of no type of Gardener's.
+// Custom is a ControllerDeployment of a type that is not Gardener's.
 type Custom struct {
 	Type string
-	// Config is the providerConfig as it goes over the wire. Nothing leaves it out.
+	// Config is the encoded providerConfig; nil for none.
 	Config json.RawMessage
-	// Older writes it in core/v1beta1, where type and providerConfig are fields. In core/v1 they are annotations.
+	// Older creates it in core/v1beta1, where type and providerConfig are fields. In core/v1 they are annotations.
 	Older bool
 }
 
-// Primary lists kinds of one type as resources of a registration.
+// Primary returns kinds of one type as primary resources of a registration.
 func Primary(extensionType string, kinds ...string) []gardencorev1beta1.ControllerResource {
 	var resources []gardencorev1beta1.ControllerResource
 	for _, kind := range kinds {
@@ -71,7 +70,7 @@ func (g *Garden) Register(ctx context.Context, registration Registration) error 
 	return nil
 }
 
-// Deploy creates the ControllerDeployment alone, or makes the one that is there what the registration says.
+// Deploy creates the ControllerDeployment only, or updates an existing one.
 func (g *Garden) Deploy(ctx context.Context, registration Registration) error {
 	object, change, err := registration.deployment()
 	if err != nil {
@@ -103,7 +102,7 @@ func (r Registration) registration() *gardencorev1beta1.ControllerRegistration {
 	}
 }
 
-// deployment returns an object with nothing but a name, and what makes it, or one that has been read, what it is to be.
+// deployment returns the object and a function that sets its content, for creation and update.
 func (r Registration) deployment() (client.Object, func() error, error) {
 	meta := metav1.ObjectMeta{Name: r.Name}
 	if r.Custom != nil && r.Custom.Older {
@@ -171,12 +170,12 @@ data:
   image: {{ .Values.image | default "none" | quote }}
 `
 
-// PackChart packs a chart with the given files of its templates folder.
+// PackChart packs a chart with the given files in its templates folder.
 func PackChart(name string, templates map[string]string) ([]byte, error) {
 	return PackChartWithValues(name, "", templates)
 }
 
-// PackChartWithValues does so with a file of default values.
+// PackChartWithValues packs a chart with a file of default values, too.
 func PackChartWithValues(name, values string, templates map[string]string) ([]byte, error) {
 	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: " + name + "\nversion: 0.1.0\n", "values.yaml": values}
 	for path, content := range templates {
@@ -185,7 +184,7 @@ func PackChartWithValues(name, values string, templates map[string]string) ([]by
 	return PackFiles(name, files)
 }
 
-// PackFiles packs files as if they were a chart, whether or not they are one. The same files give the same archive.
+// PackFiles packs files like a chart, even if they are none. The same files give the same archive.
 func PackFiles(name string, files map[string]string) ([]byte, error) {
 	var archive bytes.Buffer
 	compressed := gzip.NewWriter(&archive)

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// runner is a manager of controllers that runs.
+// runner runs a manager of controllers.
 type runner struct {
 	name  string
 	end   context.CancelFunc
@@ -24,7 +24,7 @@ type runner struct {
 	err   error
 }
 
-// run starts a manager and waits until its caches are filled.
+// run starts a manager and waits until its caches are synced.
 func run(ctx context.Context, name string, mgr manager.Manager) (*runner, error) {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	r := &runner{name: name, end: end, ended: make(chan error, 1)}
@@ -41,7 +41,7 @@ func run(ctx context.Context, name string, mgr manager.Manager) (*runner, error)
 	}
 }
 
-// stop ends the manager and waits until all of its controllers have ended.
+// stop stops the manager and waits until all of its controllers have ended.
 func (r *runner) stop() error {
 	r.once.Do(func() {
 		r.end()
@@ -57,7 +57,7 @@ func (r *runner) stop() error {
 	return r.err
 }
 
-// logTo makes a log of the file <name>.log of a folder, which exists until the process ends.
+// logTo returns a logger that writes to the file <name>.log of a folder, which must exist until the process ends.
 func logTo(dir, name string) (logr.Logger, error) {
 	file, err := os.Create(filepath.Join(dir, name+".log"))
 	if err != nil {

@@ -16,30 +16,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SeedOptions says what a Seed is like. Whatever type it names must be registered as primary for the kinds that it stands for, or
-// gardener-apiserver refuses the Seed.
+// SeedOptions describe a Seed. The types must be registered as primary for the kinds that they need, or gardener-apiserver refuses the Seed.
 type SeedOptions struct {
-	// Provider is the type of the seed's own infrastructure; empty means "openstack".
+	// Provider is the type of the seed's infrastructure; default "openstack".
 	Provider string
-	// DNS is the type of its DNS provider; empty means "unit".
+	// DNS is the type of its DNS provider; default DNS.
 	DNS string
-	// Backup is the type of its backup provider; empty means that it has none.
+	// Backup is the type of its backup provider; empty for none.
 	Backup string
-	// Extensions are types of the kind Extension that the seed has switched on.
+	// Extensions are the enabled types of the kind Extension.
 	Extensions []string
-	// Labels are those of the Seed.
+	// Labels are the Seed's.
 	Labels map[string]string
-	// Ingress is its domain; empty means one below the name of the seed.
+	// Ingress is its domain; default one below the name of the seed.
 	Ingress string
-	// Networks are those of the cluster; the zero value means some that don't overlap with those of shoots.
+	// Networks are the cluster's; default some that do not overlap with those of shoots.
 	Networks gardencorev1beta1.SeedNetworks
 }
 
-// DNS is the type of DNS provider of seeds that name none.
+// DNS is the default type of seeds' DNS providers.
 const DNS = "unit"
 
-// AddSeed creates a Seed with its namespace in the garden, as if its gardenlet had registered it. Whoever serves the seed's kinds must
-// have been registered before.
+// AddSeed creates a Seed with its namespace in the garden, as its gardenlet would. The seed's kinds must have been registered before.
 func (g *Garden) AddSeed(ctx context.Context, name string, options SeedOptions) (*gardencorev1beta1.Seed, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gardenerutils.ComputeGardenNamespace(name)}}
 	if err := g.Client.Create(ctx, namespace); client.IgnoreAlreadyExists(err) != nil {
@@ -57,7 +55,7 @@ func (g *Garden) AddSeed(ctx context.Context, name string, options SeedOptions) 
 	return seed, nil
 }
 
-// ReportGardenlet writes to the status of a Seed what a gardenlet writes there: who it is, and that it is ready. StartGardenlet does not.
+// ReportGardenlet writes a gardenlet's part of a Seed's status: its identity, and that it is ready. StartGardenlet does not.
 func (g *Garden) ReportGardenlet(ctx context.Context, seedName string) error {
 	seed := &gardencorev1beta1.Seed{ObjectMeta: metav1.ObjectMeta{Name: seedName}}
 	if err := g.Client.Get(ctx, client.ObjectKeyFromObject(seed), seed); err != nil {
@@ -110,7 +108,7 @@ func orElse(value, otherwise string) string {
 	return value
 }
 
-// create creates an object whose needs may have been met only a moment ago: gardener-apiserver refuses it until its caches know.
+// create creates an object whose references may be too new for the caches of gardener-apiserver, which refuses it until they are synced.
 func (g *Garden) create(ctx context.Context, object client.Object) error {
 	for end := time.Now().Add(admissionTimeout); ; {
 		err := g.Client.Create(ctx, object)

@@ -12,26 +12,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ShootOptions says what a shoot needs.
+// ShootOptions describe the needs of a shoot.
 type ShootOptions struct {
 	Name string
-	// Namespace is that of its project; empty means Namespace.
+	// Namespace is its project's; default Namespace.
 	Namespace string
-	// Seed is the name of the Seed that the shoot is on. Unassigned is one that waits for a seed.
+	// Seed is the name of the shoot's Seed. Unassigned is for a shoot that waits for a seed.
 	Seed       string
 	Unassigned bool
-	// Domain is that of the shoot; empty means that it has none.
+	// Domain is the shoot's; empty for none.
 	Domain string
-	// Networking is the type of its Network; empty means "calico".
+	// Networking is the type of its Network; default "calico".
 	Networking string
-	// Workerless is a shoot without nodes: it needs nothing of a cloud.
+	// Workerless is for a shoot without nodes: it needs no kinds of a cloud.
 	Workerless bool
-	// Extensions are types of the kind Extension that the shoot has switched on.
+	// Extensions are the enabled types of the kind Extension.
 	Extensions []string
 }
 
-// CreateShoot creates a Shoot of type openstack that is bound to its seed from the beginning. Nobody reconciles it: it is
-// there for what it makes necessary. Whoever serves the kinds that it needs must have been registered before.
+// CreateShoot creates a Shoot of type openstack that is bound to its seed from the beginning. It is never reconciled, but determines what a seed
+// needs. The kinds that it needs must have been registered before.
 func (g *Garden) CreateShoot(ctx context.Context, options ShootOptions) (*gardencorev1beta1.Shoot, error) {
 	shoot := options.shoot()
 	if err := g.create(ctx, shoot); err != nil {
@@ -40,7 +40,7 @@ func (g *Garden) CreateShoot(ctx context.Context, options ShootOptions) (*garden
 	return shoot, nil
 }
 
-// DeleteShoot deletes a Shoot for good.
+// DeleteShoot deletes a Shoot with its finalizers.
 func (g *Garden) DeleteShoot(ctx context.Context, name string) error {
 	shoot := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: Namespace}}
 	confirm := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"true"}}}`, v1beta1constants.ConfirmationDeletion)

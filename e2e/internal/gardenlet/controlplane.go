@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// APIServer is that of a shoot, as clients have to know it.
+// APIServer is a shoot's API server from the view of clients.
 type APIServer struct {
 	URL string
 	// CA is in PEM.
@@ -47,9 +47,9 @@ func (g *Gardenlet) GetControlPlane(ctx context.Context, shoot *Shoot) (*extensi
 	return object, err
 }
 
-// PrepareControlPlane creates or updates, after Prepare, what gardenlet puts into the seed before the shoot's ControlPlane: the
-// Deployment of the API server, a kubeconfig for whoever brings a token of its own, and kubeconfigs with Gardener's own tokens.
-// The shoot's gardener-resource-manager must run, since it issues the tokens.
+// PrepareControlPlane creates or updates, after Prepare, what gardenlet deploys before the shoot's ControlPlane: the Deployment of the API
+// server, the generic kubeconfig, and kubeconfigs with Gardener's own tokens. The shoot's gardener-resource-manager must run, since it issues
+// the tokens.
 func (g *Gardenlet) PrepareControlPlane(ctx context.Context, shoot *Shoot, apiServer APIServer) error {
 	deployment := apiServerDeployment(shoot.Namespace())
 	if g.APIServer != nil {
@@ -76,7 +76,7 @@ func (g *Gardenlet) PrepareControlPlane(ctx context.Context, shoot *Shoot, apiSe
 	return g.prepareAccess(ctx, shoot, apiServer, manager)
 }
 
-// RestoreSecrets brings back, before a ControlPlane is restored, the Secrets that a ShootState has carried here.
+// RestoreSecrets creates, before a ControlPlane is restored, the Secrets in the ShootState.
 func (g *Gardenlet) RestoreSecrets(ctx context.Context, shoot *Shoot, state *gardencorev1beta1.ShootState) error {
 	for _, carried := range state.Spec.Gardener {
 		if carried.Type != v1beta1constants.DataTypeSecret {
@@ -97,7 +97,7 @@ func (g *Gardenlet) RestoreSecrets(ctx context.Context, shoot *Shoot, state *gar
 	return nil
 }
 
-// prepareAccess asks for the kubeconfigs that Gardener itself uses, and extensions may, and waits for their tokens.
+// prepareAccess requests the kubeconfigs that Gardener uses, and extensions may use, and waits for their tokens.
 func (g *Gardenlet) prepareAccess(ctx context.Context, shoot *Shoot, apiServer APIServer, manager secretsmanager.Interface) error {
 	values := access.Values{ServerOutOfCluster: apiServer.URL, ServerInCluster: apiServer.URL}
 	if err := access.New(g.Seed, shoot.Namespace(), manager, values).Deploy(ctx); err != nil {
@@ -112,7 +112,7 @@ func (g *Gardenlet) prepareAccess(ctx context.Context, shoot *Shoot, apiServer A
 	return nil
 }
 
-// waitUntil reads an object until it is as it should be.
+// waitUntil reads an object until a condition holds.
 func (g *Gardenlet) waitUntil(ctx context.Context, object client.Object, fits func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, g.Timeout)
 	defer cancel()
@@ -133,7 +133,7 @@ func (g *Gardenlet) waitUntil(ctx context.Context, object client.Object, fits fu
 	}
 }
 
-// RemoveAccess is what gardenlet does after the ControlPlane is gone: it gives back what only the API server's clients need.
+// RemoveAccess is what gardenlet does after the ControlPlane is gone: it removes what only the API server's clients need.
 func (g *Gardenlet) RemoveAccess(ctx context.Context, shoot *Shoot) error {
 	component := access.New(g.Seed, shoot.Namespace(), nil, access.Values{})
 	if err := component.Destroy(ctx); err != nil {
@@ -145,7 +145,7 @@ func (g *Gardenlet) RemoveAccess(ctx context.Context, shoot *Shoot) error {
 	return nil
 }
 
-// ScaleAPIServer does to the Deployment of the API server what hibernation and waking up do, and waits until as many pods run.
+// ScaleAPIServer scales the Deployment of the API server as for hibernation and waking up, and waits for the pods.
 func (g *Gardenlet) ScaleAPIServer(ctx context.Context, shoot *Shoot, replicas int32) error {
 	key := client.ObjectKey{Namespace: shoot.Namespace(), Name: v1beta1constants.DeploymentNameKubeAPIServer}
 	if err := kubernetesutils.ScaleDeployment(ctx, g.Seed, key, replicas); err != nil {
@@ -161,7 +161,7 @@ func (g *Gardenlet) ScaleAPIServer(ctx context.Context, shoot *Shoot, replicas i
 	return nil
 }
 
-// knownCA is a secrets manager that has the CA of an API server that it has not made.
+// knownCA is a secrets manager with the CA of an existing API server.
 type knownCA struct {
 	secretsmanager.Interface
 	ca *corev1.Secret
@@ -184,7 +184,7 @@ func (g *Gardenlet) secretsManager(ctx context.Context, shoot *Shoot, apiServer 
 	return knownCA{manager, &corev1.Secret{Data: map[string][]byte{secrets.DataKeyCertificateBundle: apiServer.CA}}}, nil
 }
 
-// apiServerDeployment is the Deployment of a shoot's API server as far as others look at it.
+// apiServerDeployment is the part of the Deployment of a shoot's API server that others read.
 func apiServerDeployment(namespace string) *appsv1.Deployment {
 	labels := map[string]string{v1beta1constants.LabelApp: v1beta1constants.LabelKubernetes, v1beta1constants.LabelRole: v1beta1constants.LabelAPIServer}
 	return &appsv1.Deployment{

@@ -1,6 +1,6 @@
-// Package gardenlet plays gardenlet towards an extension controller, with gardenlet's own code: it fills a shoot's
-// namespace, deploys Infrastructure, ControlPlane and Network and waits for them through Gardener's component library, and carries their
-// state from seed to seed in a ShootState that Gardener computes. It must not know any controller.
+// Package gardenlet simulates gardenlet for an extension controller, with gardenlet's own code: it fills a shoot's namespace, deploys
+// Infrastructure, ControlPlane, Network and Worker and waits for them by Gardener's component library, and copies their state between seeds in
+// a ShootState that Gardener's code computes. It must not depend on a controller.
 package gardenlet
 
 import (
@@ -26,25 +26,25 @@ import (
 
 // Gardenlet is responsible for one seed.
 type Gardenlet struct {
-	// Seed is a client of the seed.
+	// Seed is a client for the seed.
 	Seed client.Client
-	// Interval is the time between two looks at an object; gardenlet's own is 10 s for Infrastructures.
+	// Interval is how often an object is checked; gardenlet's own is 10 s for Infrastructures.
 	Interval time.Duration
-	// SevereThreshold is how long an error may stand before a wait gives up; gardenlet's own is 3 minutes.
+	// SevereThreshold is how long an error may last before a wait ends; gardenlet's own is 3 minutes.
 	SevereThreshold time.Duration
 	// Timeout bounds a wait; gardenlet's own is 10 minutes.
 	Timeout time.Duration
-	// APIServer changes the pods of a shoot's API server, where pods run that would need an etcd to do so. It may be nothing.
+	// APIServer changes the pods of a shoot's API server in a seed with real pods, where they would need an etcd. It may be nil.
 	APIServer func(*Shoot, *corev1.PodTemplateSpec)
 }
 
-// New returns a gardenlet that looks more often and gives up sooner than a real one.
+// New returns a gardenlet with shorter intervals and timeouts than a real one.
 func New(seed client.Client) *Gardenlet {
 	return &Gardenlet{Seed: seed, Interval: 100 * time.Millisecond, SevereThreshold: time.Minute, Timeout: 5 * time.Minute}
 }
 
-// Prepare creates or updates what gardenlet puts into the seed before any extension object of the shoot: its namespace,
-// the Cluster, and the Secret with the credentials.
+// Prepare creates or updates what gardenlet deploys before a shoot's extension objects: its namespace, the Cluster, and the Secret with the
+// credentials.
 func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}}
 	if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, namespace, func() error {
@@ -75,8 +75,7 @@ func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
 	return nil
 }
 
-// Cleanup deletes what Prepare has made, as gardenlet does at the end of a shoot. The namespace goes with all that is still in it, in its
-// own time.
+// Cleanup deletes what Prepare has created, as gardenlet does at the end of a shoot. It does not wait for the namespace's content.
 func (g *Gardenlet) Cleanup(ctx context.Context, shoot *Shoot) error {
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: shoot.Namespace()}},
@@ -89,14 +88,14 @@ func (g *Gardenlet) Cleanup(ctx context.Context, shoot *Shoot) error {
 	return nil
 }
 
-// Infrastructure returns gardenlet's component for the shoot's Infrastructure. Ask for a new one for every flow, as
-// gardenlet does: a component remembers the object it last saw.
+// Infrastructure returns gardenlet's component for the shoot's Infrastructure. Each flow needs a new one: a component remembers the object that
+// it read last.
 func (g *Gardenlet) Infrastructure(shoot *Shoot) infrastructure.Interface {
 	return g.component(shoot, true)
 }
 
-// InfrastructureWithoutOperation returns a component whose Deploy changes the spec without asking for a reconciliation: what
-// gardenlet does outside of a shoot's maintenance window.
+// InfrastructureWithoutOperation returns a component whose Deploy changes the spec without requesting a reconciliation, as gardenlet does outside
+// of a shoot's maintenance window.
 func (g *Gardenlet) InfrastructureWithoutOperation(shoot *Shoot) infrastructure.Interface {
 	return g.component(shoot, false)
 }
@@ -108,7 +107,7 @@ func (g *Gardenlet) component(shoot *Shoot, withOperation bool) infrastructure.I
 	}, g.Interval, g.SevereThreshold, g.Timeout)
 }
 
-// Object returns the shoot's Infrastructure as the component would create it, without an order.
+// Object returns the shoot's Infrastructure as the component would create it, without an operation annotation.
 func (g *Gardenlet) Object(shoot *Shoot) *extensionsv1alpha1.Infrastructure {
 	return &extensionsv1alpha1.Infrastructure{
 		ObjectMeta: metav1.ObjectMeta{Name: shoot.Name, Namespace: shoot.Namespace()},
@@ -128,8 +127,8 @@ func (g *Gardenlet) Get(ctx context.Context, shoot *Shoot) (*extensionsv1alpha1.
 	return object, err
 }
 
-// ShootState returns what travels to another seed: computed by Gardener from this seed, and stored in a garden that
-// exists for this one purpose.
+// ShootState returns the state that is transferred to another seed, computed by Gardener's code from this seed, with a garden that exists for
+// this purpose only.
 func (g *Gardenlet) ShootState(ctx context.Context, shoot *Shoot) (*gardencorev1beta1.ShootState, error) {
 	garden := fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).Build()
 	object := shoot.shoot()

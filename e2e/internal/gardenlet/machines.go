@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// machineFinalizers are those of machine-controller-manager's two halves.
+// machineFinalizers are the finalizers of machine-controller-manager's two containers.
 func machineFinalizers() []string {
 	return []string{"machine.sapcloud.io/machine-controller-manager", "machine.sapcloud.io/machine-controller"}
 }
 
-// DeployMachineControllerManager deploys machine-controller-manager by Gardener's component, with as many replicas as gardenlet gives
-// it. gardenlet does so before each flow of the Worker, its deletion included.
+// DeployMachineControllerManager deploys machine-controller-manager by Gardener's component, with gardenlet's number of replicas. gardenlet does
+// so before each flow of the Worker, including its deletion.
 func (g *Gardenlet) DeployMachineControllerManager(ctx context.Context, shoot *Shoot, apiServer APIServer) error {
 	manager, err := g.secretsManager(ctx, shoot, apiServer)
 	if err != nil {
@@ -54,8 +54,8 @@ func (g *Gardenlet) DeployMachineControllerManager(ctx context.Context, shoot *S
 	return nil
 }
 
-// machineControllerManagerReplicas follows gardenlet's own rules (pkg/gardenlet/operation/botanist, DeployMachineControllerManager), but for
-// dependency-watchdog, which there is none of.
+// machineControllerManagerReplicas implements gardenlet's rules (pkg/gardenlet/operation/botanist, DeployMachineControllerManager), without
+// dependency-watchdog, which does not run here.
 func (g *Gardenlet) machineControllerManagerReplicas(ctx context.Context, shoot *Shoot) (int32, error) {
 	deployments := &machinev1alpha1.MachineDeploymentList{}
 	if err := g.Seed.List(ctx, deployments, client.InNamespace(shoot.Namespace())); err != nil {
@@ -92,8 +92,7 @@ func (g *Gardenlet) machineControllerManagerScale(ctx context.Context, shoot *Sh
 	return scale, nil
 }
 
-// ScaleMachineControllerManager does what gardenlet does at the end of a hibernation, with 0, and what a shoot with a highly available
-// control plane has, with 2.
+// ScaleMachineControllerManager scales to 0, as gardenlet does at the end of a hibernation, or to 2, as for a highly available control plane.
 func (g *Gardenlet) ScaleMachineControllerManager(ctx context.Context, shoot *Shoot, replicas int32) error {
 	key := client.ObjectKey{Namespace: shoot.Namespace(), Name: v1beta1constants.DeploymentNameMachineControllerManager}
 	if err := kubernetesutils.ScaleDeployment(ctx, g.Seed, key, replicas); err != nil {
@@ -102,7 +101,7 @@ func (g *Gardenlet) ScaleMachineControllerManager(ctx context.Context, shoot *Sh
 	return nil
 }
 
-// RemoveMachineControllerManager is what gardenlet does before a migration and after a deletion. It waits until all of it is gone.
+// RemoveMachineControllerManager is what gardenlet does before a migration and after a deletion. It waits until all its objects are gone.
 func (g *Gardenlet) RemoveMachineControllerManager(ctx context.Context, shoot *Shoot) error {
 	component := machinecontrollermanager.New(g.Seed, shoot.Namespace(), nil, machinecontrollermanager.Values{})
 	if err := component.Destroy(ctx); err != nil {
@@ -121,8 +120,8 @@ func (g *Gardenlet) RemoveMachineControllerManager(ctx context.Context, shoot *S
 	return nil
 }
 
-// ForgetMachines deletes the shoot's machines from the seed, and not from the cloud, as gardenlet does after a migration when it has
-// persisted them (pkg/gardenlet/operation/botanist, ShallowDeleteMachineResources).
+// ForgetMachines deletes the shoot's machines from the seed without deleting servers, as gardenlet does after a migration when it has persisted
+// them (pkg/gardenlet/operation/botanist, ShallowDeleteMachineResources).
 func (g *Gardenlet) ForgetMachines(ctx context.Context, shoot *Shoot) error {
 	ofPurpose := func(purpose string) client.ListOption {
 		return client.MatchingLabels{v1beta1constants.GardenerPurpose: purpose}

@@ -35,7 +35,7 @@ func (g *Gardenlet) Network(shoot *Shoot) (network.Interface, error) {
 	return component, nil
 }
 
-// parseRanges reads the ranges of a shoot's status, or else the one of its spec, as gardenlet does.
+// parseRanges reads the ranges from a shoot's status, or else from its spec, as gardenlet does.
 func parseRanges(spec string, status []string) ([]net.IPNet, error) {
 	if len(status) == 0 {
 		status = []string{spec}

@@ -13,56 +13,56 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// Shoot is what a user, an admin and Gardener itself decided about one shoot, as far as an infrastructure depends on it.
+// Shoot has the inputs of a shoot's extension objects, from user, admin and Gardener.
 type Shoot struct {
 	// Name and Project identify the shoot.
 	Name, Project string
-	// UID is given by the garden.
+	// UID is set by the garden.
 	UID types.UID
-	// ProviderType and Region say where the shoot runs.
+	// ProviderType and Region are the shoot's.
 	ProviderType, Region string
-	// SeedType is the provider type of the seed; that of the shoot unless given.
+	// SeedType is the provider type of the seed; default ProviderType.
 	SeedType string
-	// InfrastructureConfig and ControlPlaneConfig are the user's, CloudProfileConfig is the admin's. All are encoded as JSON.
+	// InfrastructureConfig and ControlPlaneConfig are the user's, CloudProfileConfig is the admin's, all encoded as JSON.
 	InfrastructureConfig, ControlPlaneConfig, CloudProfileConfig any
-	// KubernetesVersion is that of the shoot, and NetworkConfig what the user tells the network plugin, encoded as JSON.
+	// KubernetesVersion is the shoot's, and NetworkConfig the user's configuration of the network plugin, encoded as JSON.
 	KubernetesVersion string
 	NetworkConfig     any
-	// NetworkType is that of the shoot's network plugin; calico unless given.
+	// NetworkType is the type of the network plugin; default calico.
 	NetworkType string
-	// Networking is what the shoot's status says of its ranges, where a cloud has chosen or a family has joined.
+	// Networking is the part of the shoot's status with the ranges, where the cloud chose them or a family was added.
 	Networking gardencorev1beta1.NetworkingStatus
-	// Constraints are those of the shoot's status.
+	// Constraints are the constraints of the shoot's status.
 	Constraints []gardencorev1beta1.Condition
-	// KubeProxy is what the user says of it. Where that is nothing Gardener lets it route Services with iptables.
+	// KubeProxy is the user's configuration. If it is nil, Gardener's default is iptables.
 	KubeProxy *gardencorev1beta1.KubeProxyConfig
-	// Resources are what the user's configurations refer to.
+	// Resources are objects that the user's configurations refer to.
 	Resources []gardencorev1beta1.NamedResourceReference
-	// CARotation is how far the shoot's CAs have been rotated; nothing where they never were.
+	// CARotation is the state of the rotation of the shoot's CAs; nil if there was none.
 	CARotation *gardencorev1beta1.CARotation
-	// Workers are the shoot's pools; one unless given.
+	// Workers are the shoot's pools; default one.
 	Workers []gardencorev1beta1.Worker
-	// MachineTypes and MachineImages are those of the cloud profile.
+	// MachineTypes and MachineImages are the cloud profile's.
 	MachineTypes  []gardencorev1beta1.MachineType
 	MachineImages []gardencorev1beta1.MachineImage
-	// InfrastructureStatus is what the Infrastructure said when it was ready. It is encoded as JSON.
+	// InfrastructureStatus is the provider status of the Infrastructure, encoded as JSON.
 	InfrastructureStatus any
-	// Hibernated is what the user wishes, and IsHibernated what the shoot's status says of it.
+	// Hibernated is the spec's field, IsHibernated the status'.
 	Hibernated, IsHibernated bool
 	// Credentials is the data of the Secret cloudprovider.
 	Credentials map[string][]byte
-	// IPFamilies are those of the shoot's networks.
+	// IPFamilies are the families of the shoot's networks.
 	IPFamilies []gardencorev1beta1.IPFamily
-	// SSHPublicKey is the nodes'; none when the shoot disables SSH access.
+	// SSHPublicKey is the nodes'; empty if the shoot disables SSH access.
 	SSHPublicKey []byte
-	// LastOperationType and LastOperationState are the shoot's own.
+	// LastOperationType and LastOperationState are the shoot's.
 	LastOperationType  gardencorev1beta1.LastOperationType
 	LastOperationState gardencorev1beta1.LastOperationState
-	// Annotations are the shoot's own.
+	// Annotations are the shoot's.
 	Annotations map[string]string
 }
 
-// NewShoot returns a shoot of the project dev that is being created, with the networks that Gardener's documents use.
+// NewShoot returns a new shoot of the project dev, with the networks of Gardener's documentation.
 func NewShoot(name, providerType, region string) *Shoot {
 	return &Shoot{
 		Name: name, Project: "dev", UID: uuid.NewUUID(), ProviderType: providerType, Region: region,
@@ -120,7 +120,7 @@ func (s *Shoot) workers() []gardencorev1beta1.Worker {
 	return s.Workers
 }
 
-// kubeProxy fills in what Gardener's API server does.
+// kubeProxy sets the defaults of Gardener's API server.
 func (s *Shoot) kubeProxy() *gardencorev1beta1.KubeProxyConfig {
 	config := &gardencorev1beta1.KubeProxyConfig{}
 	if s.KubeProxy != nil {
@@ -160,7 +160,7 @@ func (s *Shoot) seed() *gardencorev1beta1.Seed {
 	}
 }
 
-// raw encodes a provider's configuration. Nothing that a test writes down fails to encode; what does is an error in it.
+// raw encodes a provider's configuration. It panics on an error, since tests only have values that can be encoded.
 func raw(config any) *runtime.RawExtension {
 	if config == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// Worker returns gardenlet's component for the shoot's Worker; see Infrastructure. PrepareWorker goes before each flow.
+// Worker returns gardenlet's component for the shoot's Worker; see Infrastructure. PrepareWorker must be called before each flow.
 func (g *Gardenlet) Worker(shoot *Shoot) (worker.Interface, error) {
 	version, err := semver.NewVersion(shoot.KubernetesVersion)
 	if err != nil {
@@ -42,8 +42,8 @@ func (g *Gardenlet) GetWorker(ctx context.Context, shoot *Shoot) (*extensionsv1a
 	return object, err
 }
 
-// PrepareWorker creates or updates, after Prepare, what an OperatingSystemConfig of each pool would have come to: the Secret with
-// what machines start with. Its content is played, its name and its key are Gardener's.
+// PrepareWorker creates or updates, after Prepare, the Secret with each pool's user data, which would result from an OperatingSystemConfig. Its
+// content is invented, its name and its key are Gardener's.
 func (g *Gardenlet) PrepareWorker(ctx context.Context, shoot *Shoot) error {
 	version, err := semver.NewVersion(shoot.KubernetesVersion)
 	if err != nil {
@@ -65,7 +65,7 @@ func (g *Gardenlet) PrepareWorker(ctx context.Context, shoot *Shoot) error {
 	return nil
 }
 
-// RemoveUserData removes what PrepareWorker has made, of all pools that there ever were, as gardenlet does after a Worker's deletion.
+// RemoveUserData removes what PrepareWorker has created, for all former pools, too, as gardenlet does after a Worker's deletion.
 func (g *Gardenlet) RemoveUserData(ctx context.Context, shoot *Shoot) error {
 	err := g.Seed.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(shoot.Namespace()), client.MatchingLabels(userDataLabels()))
 	if err != nil {
@@ -74,12 +74,12 @@ func (g *Gardenlet) RemoveUserData(ctx context.Context, shoot *Shoot) error {
 	return nil
 }
 
-// userDataLabels are the labels by which what was played is found again.
+// userDataLabels are the labels by which these Secrets are found again.
 func userDataLabels() map[string]string {
 	return map[string]string{"e2e.trellis.garden/purpose": "user-data"}
 }
 
-// operatingSystemConfigs names what a pool's OperatingSystemConfigs come to. The key is Gardener's: another one replaces the nodes.
+// operatingSystemConfigs returns the names of the results of a pool's OperatingSystemConfigs. The key is Gardener's: another one replaces the nodes.
 func operatingSystemConfigs(shoot *Shoot, version *semver.Version, pool gardencorev1beta1.Worker) *operatingsystemconfig.OperatingSystemConfigs {
 	key := "gardener-node-agent-" + pool.Name // of nodes that are never replaced
 	if !v1beta1helper.IsUpdateStrategyInPlace(pool.UpdateStrategy) {

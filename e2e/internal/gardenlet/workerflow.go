@@ -2,8 +2,8 @@ package gardenlet
 
 import "context"
 
-// PrepareMachines does what gardenlet does before each flow of a Worker: the namespace and what machines start with are as the shoot is now
-// described, and machine-controller-manager is deployed.
+// PrepareMachines does what gardenlet does before each flow of a Worker: it updates the namespace and the user data, and deploys
+// machine-controller-manager.
 func (g *Gardenlet) PrepareMachines(ctx context.Context, shoot *Shoot, server APIServer) error {
 	if err := g.Prepare(ctx, shoot); err != nil {
 		return err
@@ -14,7 +14,7 @@ func (g *Gardenlet) PrepareMachines(ctx context.Context, shoot *Shoot, server AP
 	return g.DeployMachineControllerManager(ctx, shoot, server)
 }
 
-// ReconcileWorker orders the shoot's Worker after PrepareMachines, and waits for what it says as well as for its machines.
+// ReconcileWorker reconciles the shoot's Worker after PrepareMachines, and waits for its status and its machines.
 func (g *Gardenlet) ReconcileWorker(ctx context.Context, shoot *Shoot) error {
 	component, err := g.Worker(shoot)
 	if err != nil {
@@ -29,7 +29,7 @@ func (g *Gardenlet) ReconcileWorker(ctx context.Context, shoot *Shoot) error {
 	return component.Wait(ctx)
 }
 
-// DestroyWorker deletes the shoot's Worker after PrepareMachines, waits until it is gone, and removes what was there for its sake.
+// DestroyWorker deletes the shoot's Worker after PrepareMachines, waits until it is gone, and removes what PrepareMachines has deployed.
 func (g *Gardenlet) DestroyWorker(ctx context.Context, shoot *Shoot) error {
 	component, err := g.Worker(shoot)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package grm runs gardener-resource-manager as gardenlet configures it: one for a seed, and one for each shoot in it. It must
-// not know what its ManagedResources hold.
+// Package grm runs gardener-resource-manager with gardenlet's configuration: one for a seed, and one for each shoot in it. It must not depend on
+// the content of ManagedResources.
 package grm
 
 import (
@@ -23,22 +23,21 @@ import (
 // Name is the name of the program.
 const Name = "gardener-resource-manager"
 
-// period is the shortest between two looks at a ManagedResource that the program accepts. It acts at once on what it watches:
-// ManagedResources, their Secrets, and the health of what it applied.
+// period is the shortest interval of checks of a ManagedResource that the program accepts. It acts at once on what it watches: ManagedResources,
+// their Secrets, and the health of what it applied.
 const period = 15 * time.Second
 
-// ForSeed starts the one of a seed, from the programs in the folder programs, and waits until it is ready. It applies
-// ManagedResources of the class "seed" of all namespaces to the seed itself, and collects garbage there. What it writes goes to
-// the new folder dir.
+// ForSeed starts the seed's one, from the programs in the folder programs, and waits until it is ready. It applies ManagedResources of the class
+// "seed" of all namespaces to the seed itself, and collects garbage there. Its files are in the new folder dir.
 func ForSeed(ctx context.Context, programs, dir, seed string) (*process.Process, error) {
 	config := configuration()
 	config.Controllers.ResourceClass = new(v1beta1constants.SeedResourceManagerClass)
 	return start(ctx, programs, dir, config, seed, seed)
 }
 
-// ForShoot starts the one of a shoot: it applies ManagedResources without a class of the shoot's namespace in the seed to the
-// shoot, collects garbage there, and fills Secrets of that namespace with tokens for the shoot. The seed and the shoot are given
-// by administrators' kubeconfigs. See ForSeed for the rest.
+// ForShoot starts a shoot's one: it applies ManagedResources without a class of the shoot's namespace in the seed to the shoot, collects garbage
+// there, and fills Secrets of that namespace with tokens for the shoot. The seed and the shoot are given by administrators' kubeconfigs. See
+// ForSeed for the rest.
 func ForShoot(ctx context.Context, programs, dir, seed, namespace, shoot string) (*process.Process, error) {
 	config := configuration()
 	config.SourceClientConnection.Namespaces = []string{namespace}
@@ -46,7 +45,7 @@ func ForShoot(ctx context.Context, programs, dir, seed, namespace, shoot string)
 	return start(ctx, programs, dir, config, seed, shoot)
 }
 
-// configuration is what the two have in common.
+// configuration is common to both.
 func configuration() *resourcemanagerconfigv1alpha1.ResourceManagerConfiguration {
 	config := &resourcemanagerconfigv1alpha1.ResourceManagerConfiguration{
 		TypeMeta: metav1.TypeMeta{
@@ -54,7 +53,7 @@ func configuration() *resourcemanagerconfigv1alpha1.ResourceManagerConfiguration
 		},
 		LogLevel: "info", LogFormat: "text",
 	}
-	// Nobody else uses the API servers as much, and every test waits for what is done here.
+	// No other program uses the API servers as much, and all tests wait for it.
 	config.SourceClientConnection.QPS, config.SourceClientConnection.Burst = 500, 1000
 	config.TargetClientConnection = &resourcemanagerconfigv1alpha1.ClientConnection{}
 	config.TargetClientConnection.QPS, config.TargetClientConnection.Burst = 500, 1000
@@ -100,7 +99,7 @@ func start(
 	return p, nil
 }
 
-// listen gives the program addresses, and a certificate for its webhooks. It serves them, but no API server calls any.
+// listen sets free addresses, and a certificate for its webhooks. It serves them, but no API server calls them.
 func listen(config *resourcemanagerconfigv1alpha1.ResourceManagerConfiguration, dir string) error {
 	config.Server.HealthProbes = &resourcemanagerconfigv1alpha1.Server{}
 	config.Server.Metrics = &resourcemanagerconfigv1alpha1.Server{}

@@ -1,5 +1,5 @@
-// Package kcm runs kube-controller-manager beside an API server, with those of its controllers that do what others wait for:
-// Deployments and DaemonSets become pods, what belongs to nobody is collected, namespaces are emptied, and each has a ServiceAccount. There is no scheduler and no node, see package workload.
+// Package kcm runs kube-controller-manager for an API server, with those of its controllers whose results others need: pods of Deployments and
+// DaemonSets, garbage collection, deletion of namespaces' content, and ServiceAccounts. There is no scheduler and no node, see package workload.
 package kcm
 
 import (
@@ -14,11 +14,11 @@ import (
 // Name is the name of the program.
 const Name = "kube-controller-manager"
 
-// Disruption is the controller by which as many pods may be evicted as their budgets say.
+// Disruption is the controller that permits evictions according to PodDisruptionBudgets.
 const Disruption = "disruption-controller"
 
-// Start starts the program of the folder programs for the API server of an administrator's kubeconfig, and waits until it is
-// healthy. What it writes goes to dir. It runs the named controllers besides.
+// Start starts the program of the folder programs for the API server of an administrator's kubeconfig, and waits until it is healthy. Its files
+// are in dir. It also runs the named controllers.
 func Start(ctx context.Context, programs, dir, kubeconfig string, besides ...string) (*process.Process, error) {
 	address, err := process.FreeAddress()
 	if err != nil {
@@ -33,7 +33,7 @@ func Start(ctx context.Context, programs, dir, kubeconfig string, besides ...str
 		"--cert-dir=" + dir,
 		"--leader-elect=false",
 		"--use-service-account-credentials=false",
-		// Nobody else uses the API server as much, and every test waits for what is done here.
+		// No other program uses the API server as much, and all tests wait for it.
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
 	}

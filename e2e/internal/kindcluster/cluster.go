@@ -1,9 +1,9 @@
-// Package kindcluster runs a cluster by kind (sigs.k8s.io/kind, as a library) in containers of this machine's Docker: made
-// from a given node image, reached by an own kubeconfig, with an audit log that the host can read. It must not know what
-// runs in the cluster, nor where the node image comes from.
+// Package kindcluster runs a cluster by kind (sigs.k8s.io/kind, as a library) in containers of this machine's Docker: created from a given node
+// image, with a kubeconfig of its own, and with an audit log that the host can read. It must not depend on what runs in the cluster, or on the
+// origin of the node image.
 //
-// It wants a Docker daemon on this machine: folders of the host are mounted into nodes, and pods reach processes of the
-// host by the bridge of Docker's network.
+// It needs a Docker daemon on this machine: folders of the host are mounted into nodes, and pods connect to processes of the host by the bridge of
+// Docker's network.
 package kindcluster
 
 import (
@@ -22,31 +22,30 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// readyTimeout is how long a cluster may take to become ready once its API server answers. A machine that compiles something
-// else at the same time takes its time.
+// readyTimeout bounds the time from the API server's first response until the cluster is ready, on a machine that compiles at the same time.
 const readyTimeout = 4 * time.Minute
 
 // Options describe a cluster.
 type Options struct {
-	// Name is that of the cluster, and how its containers' names begin: at most 50 lower-case letters, digits and dashes. A
-	// cluster of that name that another process has left behind is deleted first.
+	// Name is the cluster's name, and the prefix of its containers' names: at most 50 lower-case letters, digits and dashes. A cluster of that name
+	// that another process has left is deleted first.
 	Name string
-	// Image is a node image in kind's form that Docker has or can pull.
+	// Image is a node image in kind's format that Docker has or can pull.
 	Image string
-	// Dir is an existing folder for what the cluster writes: kubeconfig, audit log, and logs of the nodes when it does not
-	// come up. The caller removes it after Delete.
+	// Dir is an existing folder for the kubeconfig, the audit log, and logs of the nodes if the cluster does not become ready. The caller removes it
+	// after Delete.
 	Dir string
-	// Nodes is the number of nodes, 1 when it is 0. The first is the control plane's; pods run there only if it is the only one.
+	// Nodes is the number of nodes; default 1. The first is the control plane's; pods run there only if it is the only one.
 	Nodes int
-	// Progress gets a line for each thing done. Nil is nowhere.
+	// Progress gets a line for each completed step; nil discards them.
 	Progress io.Writer
 }
 
 // Cluster is a running cluster.
 type Cluster struct {
-	// Name is that of Options.
+	// Name is the name in Options.
 	Name string
-	// Kubeconfig is the path of an administrator's kubeconfig, Config what is in it, without client-side rate limits.
+	// Kubeconfig is the path of an administrator's kubeconfig, Config its content, without client-side rate limits.
 	Kubeconfig string
 	Config     *rest.Config
 
@@ -56,9 +55,8 @@ type Cluster struct {
 	unlock   func()
 }
 
-// Start creates a cluster and waits until all its nodes and all that kind installs are ready. When that fails, or ctx ends
-// before, nothing of the cluster is left but logs in the folder that the error names. Two processes of one checkout that
-// want a cluster of the same name wait for each other.
+// Start creates a cluster and waits until all its nodes and all that kind installs are ready. If that fails, or ctx ends before, the cluster is
+// deleted; the error names the folder with the logs. Two processes of one checkout that use a cluster of the same name wait for each other.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
@@ -110,7 +108,7 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 	return nil
 }
 
-// create lets kind work. It takes no context: when ours ends, the nodes are taken from it, whereupon it fails.
+// create calls kind, which accepts no context: when ctx ends, the nodes are deleted, so that kind fails.
 func (c *Cluster) create(ctx context.Context, options Options) error {
 	done := make(chan error, 1)
 	go func() {
@@ -138,7 +136,7 @@ func (c *Cluster) create(ctx context.Context, options Options) error {
 	}
 }
 
-// deleteFailed keeps the logs of a cluster that did not come up, and deletes it.
+// deleteFailed collects the logs of a cluster that did not become ready, and deletes it.
 func (c *Cluster) deleteFailed() error {
 	logs := filepath.Join(c.dir, "logs")
 	var failures []error
@@ -148,7 +146,7 @@ func (c *Cluster) deleteFailed() error {
 	return errors.Join(append(failures, c.Delete())...)
 }
 
-// CollectLogs writes logs of the nodes and of all pods to files in a folder, which is made.
+// CollectLogs writes logs of the nodes and of all pods to files in a folder, which it creates.
 func (c *Cluster) CollectLogs(dir string) error {
 	if err := c.provider.CollectLogs(c.Name, dir); err != nil {
 		return fmt.Errorf("collecting the logs of cluster %s: %w", c.Name, err)
@@ -156,7 +154,7 @@ func (c *Cluster) CollectLogs(dir string) error {
 	return nil
 }
 
-// Delete deletes the cluster with everything in it. What it wrote to its folder stays.
+// Delete deletes the cluster with all its content. Its files stay.
 func (c *Cluster) Delete() error {
 	defer c.unlock()
 	if err := c.provider.Delete(c.Name, c.Kubeconfig); err != nil {

@@ -16,14 +16,14 @@ const (
 	auditRules  = "policy.yaml"
 	auditLog    = "audit.log"
 
-	// nodeAudit is where the folder is within a node, and within the API server's pod.
+	// nodeAudit is the path of the folder in a node, and in the API server's pod.
 	nodeAudit = "/etc/kubernetes/audit"
-	// issuer is what kubeadm takes for the issuer of ServiceAccounts' tokens.
+	// issuer is kubeadm's issuer of ServiceAccounts' tokens.
 	issuer = "https://kubernetes.default.svc.cluster.local"
 )
 
-// auditPolicy records what pods write, with the body, and what they read, without. What belongs to the cluster itself and not
-// to what is tested in it is left out; of Leases, which are renewed with the clock, only who asked is kept.
+// auditPolicy records the writes of pods, with bodies, and their reads, without. Requests of the cluster's own components are left out; of
+// Leases, which are renewed regularly, only the user is kept.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -41,12 +41,11 @@ rules:
 - level: None
 `
 
-// AuditLog is the path of the API server's audit log, one JSON object (audit.k8s.io/v1 Event) in a line: every request of a pod
-// outside kube-system, and the body of those that write. The API server writes a line right after it has answered; watches are
-// written when they end.
+// AuditLog is the path of the API server's audit log, one JSON object (audit.k8s.io/v1 Event) per line: all requests of pods outside
+// kube-system, with the bodies of writes. The API server writes a line right after its response; watches are written when they end.
 func (c *Cluster) AuditLog() string { return filepath.Join(c.dir, auditFolder, auditLog) }
 
-// prepareAudit makes the log, so that it belongs to us and not to the root of the node, who is to write it.
+// prepareAudit creates the log, so that this user owns it and not the node's root, who writes it.
 func (c *Cluster) prepareAudit() error {
 	if err := os.MkdirAll(filepath.Join(c.dir, auditFolder), 0o755); err != nil {
 		return err
@@ -59,8 +58,8 @@ func (c *Cluster) prepareAudit() error {
 	return nil
 }
 
-// configuration is that of a cluster of n nodes whose folder is dir. Where root has not all rights, the container runtime in the
-// nodes must not try to spare processes from the kernel's killer.
+// configuration is that of a cluster of n nodes with the folder dir. If root lacks rights, the container runtime in the nodes must not change the
+// OOM score of processes.
 func configuration(n int, dir string, rootHasAllRights bool) *v1alpha4.Cluster {
 	nodes := []v1alpha4.Node{{
 		Role:        v1alpha4.ControlPlaneRole,
@@ -79,14 +78,14 @@ func configuration(n int, dir string, rootHasAllRights bool) *v1alpha4.Cluster {
 	return config
 }
 
-// kubeletPatch lets a kubelet run where cgroups are of version 1, which it otherwise refuses.
+// kubeletPatch permits cgroups of version 1, with which a kubelet otherwise refuses to start.
 const kubeletPatch = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 failCgroupV1: false
 `
 
-// clusterPatch has requests audited, tokens accepted that are meant for Gardener, the controllers of the cluster not wait for
-// limits of their own, and etcd not for the disk: nobody minds what is left of this cluster after a power cut.
+// clusterPatch enables the audit log, accepts tokens for Gardener's audience, removes the client-side rate limits of the cluster's controllers,
+// and disables etcd's fsync: the cluster need not survive a power failure.
 func clusterPatch() string {
 	return `apiVersion: kubeadm.k8s.io/v1beta4
 kind: ClusterConfiguration
@@ -114,9 +113,9 @@ etcd:
 `
 }
 
-// RootHasAllRights reports whether root of this machine has CAP_SYS_RESOURCE, the one that is most often kept from it. Without that no
-// process can be spared from the kernel's killer more than it is already, and Docker, which gives all rights to the containers of
-// nodes, cannot start one unless its runtime leaves that one out.
+// RootHasAllRights reports whether root on this machine has CAP_SYS_RESOURCE, which is the one that is most often missing. Without it the OOM
+// score of a process cannot be lowered, and Docker, which gives all capabilities to the nodes' containers, can only start them with a runtime
+// that leaves it out.
 func RootHasAllRights() bool {
 	status, err := os.ReadFile("/proc/self/status")
 	return err != nil || hasResourceCapability(string(status))

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 )
 
-// network is the Docker network that kind puts its nodes on.
+// network is the Docker network of kind's nodes.
 const network = "kind"
 
-// Gateway is the IPv4 address by which pods reach processes of this machine that listen on it, or on all addresses: that of
-// the bridge of Docker's network. It is also what connections of the host to nodes come from.
+// Gateway is the IPv4 address of the bridge of Docker's network: pods reach processes of this machine by it that listen on it, or on all
+// addresses. Connections of the host to nodes come from it, too.
 func (c *Cluster) Gateway(ctx context.Context) (string, error) {
 	output, err := docker(ctx, "network", "inspect", "--format", "{{range .IPAM.Config}}{{.Gateway}} {{end}}", network)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *Cluster) Gateway(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("the Docker network %s has no IPv4 gateway: %q", network, output)
 }
 
-// NodeAddress is the IPv4 address of the control plane's node: what NodePorts can be reached at from this machine.
+// NodeAddress is the IPv4 address of the control plane's node, for NodePorts.
 func (c *Cluster) NodeAddress() (string, error) {
 	nodes, err := c.provider.ListNodes(c.Name)
 	if err != nil {
@@ -47,8 +47,8 @@ func (c *Cluster) NodeAddress() (string, error) {
 	return address, nil
 }
 
-// Load makes images known to all nodes. An archive is what `docker save` writes or an OCI layout in a tar file; the names that
-// it gives to images are those that pods find them by.
+// Load loads images into all nodes. An archive is the output of `docker save`, or an OCI layout in a tar file; its names of images are those that
+// pods use.
 func (c *Cluster) Load(ctx context.Context, archives ...string) error {
 	nodes, err := c.provider.ListInternalNodes(c.Name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// logger prints what has been done, and how long each step took. Steps that are only under way, and details, are left out.
+// logger prints completed steps, and how long each took. Started steps, and details, are left out.
 type logger struct {
 	out io.Writer
 
@@ -27,7 +27,7 @@ func (l *logger) Warnf(format string, args ...any)  { l.print(fmt.Sprintf(format
 func (l *logger) Error(message string)              { l.print(message) }
 func (l *logger) Errorf(format string, args ...any) { l.print(fmt.Sprintf(format, args...)) }
 
-// V returns something that prints at level 0 only.
+// V returns a logger that prints at level 0 only.
 func (l *logger) V(level log.Level) log.InfoLogger {
 	if level > 0 {
 		return log.NoopInfoLogger{}
@@ -43,7 +43,7 @@ func (l *logger) print(message string) {
 	}
 }
 
-// done prints a step that has ended.
+// done prints a completed step.
 func (l *logger) done(step string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -54,7 +54,7 @@ func (l *logger) done(step string) {
 
 func trim(message string) string { return strings.TrimSpace(strings.Map(plain, message)) }
 
-// plain drops pictures.
+// plain removes emoji.
 func plain(r rune) rune {
 	if r > 0x7f {
 		return -1
@@ -62,7 +62,7 @@ func plain(r rune) rune {
 	return r
 }
 
-// steps prints what kind tells of its steps.
+// steps prints kind's steps.
 type steps struct{ *logger }
 
 func (s steps) Enabled() bool { return true }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// waitUntilReady waits until all nodes are ready and all that runs in kube-system: the pod network, kube-proxy and CoreDNS.
+// waitUntilReady waits until all nodes and all pods in kube-system are ready: the pod network, kube-proxy and CoreDNS.
 func waitUntilReady(ctx context.Context, config *rest.Config) error {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -32,7 +32,7 @@ func waitUntilReady(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// missing tells what is not ready yet, and nothing when all is.
+// missing describes what is not ready yet; empty when all is.
 func missing(ctx context.Context, clients *kubernetes.Clientset) (string, error) {
 	nodes, err := clients.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

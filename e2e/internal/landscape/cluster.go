@@ -8,8 +8,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// StartCluster starts a shoot's cluster, and does what gardenlet does before the shoot's ControlPlane: the seed learns where the
-// cluster is, and a gardener-resource-manager works for it. There is one such shoot at a time.
+// StartCluster starts a shoot's cluster, and prepares the seed for the ControlPlane as gardenlet does: with the cluster's address and a
+// gardener-resource-manager. There is one such shoot at a time.
 func (l *Landscape) StartCluster(ctx context.Context, of *gardenlet.Shoot) error {
 	l.hosted = of
 	for _, step := range []step{{"cluster", l.startCluster}, {"resources", l.hostCluster}} {
@@ -35,7 +35,7 @@ func (l *Landscape) hostCluster(ctx context.Context, _ io.Writer) (string, error
 	return "gardener-resource-manager, kubeconfigs and tokens in the seed", l.hosting.Host(ctx, l.hosted, l.Cluster)
 }
 
-// RetireCluster does what gardenlet does after the ControlPlane is gone, and ends the cluster.
+// RetireCluster does what gardenlet does after the ControlPlane is gone, and stops the cluster.
 func (l *Landscape) RetireCluster(ctx context.Context) error {
 	return l.do(ctx, step{"cluster", func(ctx context.Context, _ io.Writer) (string, error) {
 		if err := l.Gardenlet.RemoveAccess(ctx, l.hosted); err != nil {
@@ -45,7 +45,7 @@ func (l *Landscape) RetireCluster(ctx context.Context) error {
 	}})
 }
 
-// StopCluster ends the cluster at once, if there is one.
+// StopCluster kills the cluster, if there is one.
 func (l *Landscape) StopCluster() error {
 	if l.Cluster == nil {
 		return nil

@@ -15,9 +15,9 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
-// Controller is one of ours.
+// Controller is one of our controllers.
 type Controller struct {
-	// Controller is the process, once there is one.
+	// Controller is the process; nil before it is started.
 	*controller.Controller
 	// Binary is the path of the program, Log that of its log.
 	Binary, Log string
@@ -25,10 +25,10 @@ type Controller struct {
 	what controller.Binary
 }
 
-// Name is that of the binary.
+// Name is the binary's.
 func (c *Controller) Name() string { return c.what.Name }
 
-// controllers lists those that there are.
+// controllers lists all controllers.
 func (l *Landscape) controllers() []*Controller {
 	var all []*Controller
 	for _, c := range []*Controller{l.Infrastructure, l.ControlPlane, l.Network, l.Worker} {
@@ -80,7 +80,7 @@ func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, 
 	return strings.Join(sizes, "; "), nil
 }
 
-// serveWebhooks lists the controllers that the seed's API server calls.
+// serveWebhooks lists the controllers with webhooks for the seed's API server.
 func (l *Landscape) serveWebhooks() []*Controller {
 	return slices.DeleteFunc(l.controllers(), func(c *Controller) bool { return c != l.ControlPlane && c != l.Worker })
 }
@@ -120,7 +120,7 @@ func (l *Landscape) start(ctx context.Context, c *Controller) error {
 	return err
 }
 
-// stopControllers asks those that still run to end.
+// stopControllers terminates the running ones.
 func (l *Landscape) stopControllers() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

@@ -1,6 +1,6 @@
-// Package landscape brings up everything around our controllers for programs that show something: a seed, an OpenStack
-// stand-in, the controllers' processes, and gardenlet; on demand also the cluster of a shoot, and its machines. Each step is told on a screen.
-// Tests stand on packages rig and ground.
+// Package landscape starts everything around our controllers for the demo and the benchmark: a seed, a fake OpenStack, the controllers'
+// processes, and gardenlet; optionally the cluster of a shoot, and its machines. Each step is printed on a screen. Tests use packages testenv and
+// clusters.
 package landscape
 
 import (
@@ -27,37 +27,37 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-// stopTimeout bounds how long the controllers have to end.
+// stopTimeout bounds the end of the controllers.
 const stopTimeout = 30 * time.Second
 
-// Options say what is brought up.
+// Options configure a Landscape.
 type Options struct {
-	// Latency is how long every call to the cloud takes.
+	// Latency is the duration of each request to the cloud.
 	Latency time.Duration
-	// Clusters adds the controllers of contracts that act in shoots' clusters, and a seed that hosts those.
+	// Clusters adds the controllers of contracts that write to shoots' clusters, and a seed that hosts those.
 	Clusters bool
-	// Machines adds the worker-controller and the machine controller, and such a seed as well.
+	// Machines adds the worker-controller and the machine controller, and such a seed.
 	Machines bool
 }
 
-// host tells whether there are clusters of shoots.
+// host reports whether the seed hosts clusters of shoots.
 func (o Options) host() bool { return o.Clusters || o.Machines }
 
-// Landscape is what has been brought up.
+// Landscape is everything that was started.
 type Landscape struct {
 	Seed      *seed.Seed
 	Place     Place
 	Gardenlet *gardenlet.Gardenlet
-	// Infrastructure, ControlPlane, Network and Worker are our controllers. Without clusters there is no ControlPlane and no Network,
-	// without machines no Worker.
+	// Infrastructure, ControlPlane, Network and Worker are our controllers. ControlPlane and Network are nil without Options.Clusters, Worker
+	// without Options.Machines.
 	Infrastructure, ControlPlane, Network, Worker *Controller
-	// MachineController is the path of the machine controller. It runs once StartMachines was called.
+	// MachineController is the path of the machine controller. It runs after StartMachines.
 	MachineController string
 	// Machines are the processes of machine-controller-manager and of the machine controller.
 	Machines *mcm.Pods
-	// Cluster is that of the shoot that StartCluster was called for.
+	// Cluster is the cluster of StartCluster.
 	Cluster *shoot.Cluster
-	// Programs is the folder of the programs that are not ours, Dir the one of this run. It is removed at the end.
+	// Programs is the folder of other projects' programs, Dir the one of this run. It is removed at the end.
 	Programs, Dir string
 
 	options Options
@@ -67,16 +67,16 @@ type Landscape struct {
 	nodes   *nodes.Nodes
 }
 
-// Place is where shoots live: an account in a cloud.
+// Place is an account in a cloud for shoots.
 type Place struct {
 	Cloud   *openstack.Cloud
 	Account *openstack.Account
 }
 
-// accountName is free in a new cloud.
+// accountName is unused in a new cloud.
 const accountName = "trellis"
 
-// Start brings everything up. What has been started is stopped again when something fails.
+// Start starts everything. If something fails, what has been started is stopped.
 func Start(ctx context.Context, screen *terminal.Screen, options Options) (*Landscape, error) {
 	logf.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "trellis-")
@@ -98,7 +98,7 @@ func Start(ctx context.Context, screen *terminal.Screen, options Options) (*Land
 	return l, nil
 }
 
-// step is something that is told on the screen: it writes lines to progress, and returns a line at the end.
+// step is a step on the screen: it writes lines to progress, and returns a line at the end.
 type step struct {
 	name string
 	do   func(ctx context.Context, progress io.Writer) (string, error)
@@ -160,13 +160,13 @@ func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, 
 	return "API server with Gardener's CRDs, kube-controller-manager, gardener-resource-manager", nil
 }
 
-// NewShoot prepares a shoot that has everything made for it in a place.
+// NewShoot prepares a shoot in a place, for which all resources are created.
 func (l *Landscape) NewShoot(ctx context.Context, name string, where Place) (*gardenlet.Shoot, error) {
 	shoot := openstack.NewShoot(name, where.Cloud, where.Account)
 	return shoot, l.Gardenlet.Prepare(ctx, shoot)
 }
 
-// folder makes a new folder for files of this run.
+// folder creates a folder for files of this run.
 func (l *Landscape) folder(name string) (string, error) {
 	dir := filepath.Join(l.Dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -175,7 +175,7 @@ func (l *Landscape) folder(name string) (string, error) {
 	return dir, nil
 }
 
-// Stop ends everything and removes its files.
+// Stop stops everything and removes its files.
 func (l *Landscape) Stop() error {
 	failures := []error{l.stopControllers(), l.StopMachines(), l.StopCluster()}
 	if l.Place.Cloud != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// ServerTime is how long the cloud takes to make a server, and to unmake one.
+// ServerTime is how long the cloud takes to create or delete a server.
 const ServerTime = 500 * time.Millisecond
 
-// StartMachines lets the shoot whose cluster was started have machines, if its cloud profile offers some: machine-controller-manager runs
-// as soon as gardenlet deploys it, with our machine controller, and what runs on machines is played.
+// StartMachines enables machines for the shoot of StartCluster, if its cloud profile offers some: machine-controller-manager runs once gardenlet
+// deploys it, with our machine controller, and machines' Nodes are simulated.
 func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) error {
 	return l.do(ctx, step{"machines", func(ctx context.Context, _ io.Writer) (string, error) {
 		l.Place.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: ServerTime})
@@ -33,7 +33,7 @@ func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) 
 	}})
 }
 
-// ReconcileWorker orders the hosted shoot's Worker as the shoot is now described, and waits for it, as gardenlet does.
+// ReconcileWorker reconciles the hosted shoot's Worker with its present description, and waits for it, as gardenlet does.
 func (l *Landscape) ReconcileWorker(ctx context.Context) error {
 	if err := l.prepareMachines(ctx); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (l *Landscape) ReconcileWorker(ctx context.Context) error {
 	return l.Gardenlet.ReconcileWorker(ctx, l.hosted)
 }
 
-// DestroyWorker deletes the hosted shoot's Worker, waits until it is gone, and removes what was there for its sake, as gardenlet does.
+// DestroyWorker deletes the hosted shoot's Worker, waits until it is gone, and removes machine-controller-manager, as gardenlet does.
 func (l *Landscape) DestroyWorker(ctx context.Context) error {
 	if err := l.prepareMachines(ctx); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (l *Landscape) prepareMachines(ctx context.Context) error {
 	return l.Gardenlet.PrepareMachines(ctx, l.hosted, gardenlet.APIServer{URL: l.Cluster.URL(), CA: l.Cluster.CA})
 }
 
-// StopMachines ends machine-controller-manager and the machine controller at once, if they run, and plays no machines any longer.
+// StopMachines kills machine-controller-manager and the machine controller, if they run, and stops the simulation of Nodes.
 func (l *Landscape) StopMachines() error {
 	if l.nodes != nil {
 		l.nodes.Stop()

@@ -1,6 +1,6 @@
-// Package mcm runs machine-controller-manager in a seed, together with the machine controller beside it: for each pod of its Deployments
-// both containers as processes, with the arguments, files and rights that the pod has, under the pod's name as that of their host. Who
-// wants them gone, anew or twice scales the Deployment or deletes the pod, as anywhere. It must not know what machines are made of.
+// Package mcm runs machine-controller-manager in a seed, with its machine controller: for each pod of its Deployments both containers as
+// processes, with the arguments, files and rights of the pod, and the pod's name as host name. They are stopped, restarted and scaled by way of
+// the Deployment and the pods. The package must not depend on a machine class.
 package mcm
 
 import (
@@ -29,23 +29,23 @@ const (
 	MachineController = "machine-controller-manager-provider-openstack"
 )
 
-// interval is how often pods are looked for, and processes that have ended.
+// interval is how often pods and processes are compared.
 const interval = 200 * time.Millisecond
 
-// timeout bounds how long a pod is waited for that waits for its files.
+// timeout bounds how long a pod may wait for its files.
 const timeout = 10 * time.Second
 
-// Options say what is run and how.
+// Options configure Pods.
 type Options struct {
 	// Manager and MachineController are the paths of the two programs.
 	Manager, MachineController string
-	// Dir is an empty folder for everything that is written.
+	// Dir is an empty folder for all files.
 	Dir string
-	// Flags are given to the machine controller in place of those that it has in its pod, e.g. for shorter periods.
+	// Flags replace flags of the machine controller's pod, e.g. for shorter periods.
 	Flags map[string]string
 }
 
-// Pods are all pods of machine-controller-manager in a seed.
+// Pods runs all pods of machine-controller-manager in a seed.
 type Pods struct {
 	seed    *seed.Seed
 	options Options
@@ -60,7 +60,7 @@ type Pods struct {
 	outputs  []string
 }
 
-// Start runs what there is, and will be, in a seed that hosts control planes.
+// Start runs the present and future pods in a seed that hosts control planes.
 func Start(ctx context.Context, s *seed.Seed, options Options) *Pods {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Pods{
@@ -71,7 +71,7 @@ func Start(ctx context.Context, s *seed.Seed, options Options) *Pods {
 	return p
 }
 
-// Stop ends all processes, and returns what has gone wrong with them that is not theirs.
+// Stop stops all processes, and returns errors that are not theirs.
 func (p *Pods) Stop() error {
 	p.stop()
 	<-p.ended
@@ -95,7 +95,7 @@ func (p *Pods) run(ctx context.Context) {
 	}
 }
 
-// sync brings processes and pods together.
+// sync compares pods and processes.
 func (p *Pods) sync(ctx context.Context) {
 	list := &corev1.PodList{}
 	if err := p.seed.Client.List(ctx, list, client.MatchingLabels{v1beta1constants.LabelRole: Manager}); err != nil {
@@ -124,7 +124,7 @@ func (p *Pods) sync(ctx context.Context) {
 	}
 }
 
-// startMissing starts what does not run of a pod. What a pod waits for may come later, and the pod may have gone in the meantime.
+// startMissing starts the missing containers of a pod. Files of the pod may be created later, and the pod may be deleted meanwhile.
 func (p *Pods) startMissing(ctx context.Context, pod *pod) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -135,14 +135,14 @@ func (p *Pods) startMissing(ctx context.Context, pod *pod) error {
 	return err
 }
 
-// fail notes what has gone wrong, each once: it is tried again, and may be told again.
+// fail records an error, each text once, since starts are retried.
 func (p *Pods) fail(err error) {
 	if !slices.ContainsFunc(p.failures, func(known error) bool { return known.Error() == err.Error() }) {
 		p.failures = append(p.failures, err)
 	}
 }
 
-// end ends some pods, all at the same time.
+// end stops some pods concurrently.
 func (p *Pods) end(which func(types.UID) bool) {
 	var group sync.WaitGroup
 	for uid, pod := range p.running {
@@ -154,8 +154,7 @@ func (p *Pods) end(which func(types.UID) bool) {
 	group.Wait()
 }
 
-// Kill ends a container of all pods in a namespace as a power failure would, and returns how many. Each is started again, as kubelets
-// do.
+// Kill kills a container of all pods in a namespace, and returns their number. Each is restarted, as by a kubelet.
 func (p *Pods) Kill(namespace, container string) int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -169,7 +168,7 @@ func (p *Pods) Kill(namespace, container string) int {
 	return killed
 }
 
-// SimulateNodeLoss kills all containers of a pod and forgets the pod, as when its node is lost. Its Deployment makes another.
+// SimulateNodeLoss kills all containers of a pod and deletes the pod without a grace period. Its Deployment creates another one.
 func (p *Pods) SimulateNodeLoss(ctx context.Context, namespace, name string) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -199,7 +198,7 @@ func (p *Pods) PIDs(namespace, container string) (ids []int) {
 	return ids
 }
 
-// Tails returns the last lines that each process has printed.
+// Tails returns the last lines of each process.
 func (p *Pods) Tails(lines int) string {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -210,7 +209,7 @@ func (p *Pods) Tails(lines int) string {
 	return all.String()
 }
 
-// Outputs are the paths of the files with all that the processes have printed.
+// Outputs are the paths of the files with the processes' output.
 func (p *Pods) Outputs() []string {
 	p.lock.Lock()
 	defer p.lock.Unlock()

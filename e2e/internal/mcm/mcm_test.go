@@ -39,8 +39,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// TestUpstreamMachineClass has machine-controller-manager and our machine controller serve machines of a class as the existing machine driver has
-// it, without any controller of ours for Workers: some that are new, and one whose server that driver has made.
+// TestUpstreamMachineClass tests machine-controller-manager and our machine controller with a machine class of the existing machine driver,
+// without a controller for Workers: with new machines, and with one whose server that driver has created.
 func TestUpstreamMachineClass(t *testing.T) {
 	s := newEnvironment(t)
 	s.makeClass(t)
@@ -108,7 +108,7 @@ func newEnvironment(t *testing.T) *environment {
 	return s
 }
 
-// addSidecar does what the webhook of an extension does.
+// addSidecar does what the extension's webhook does.
 func (s *environment) addSidecar(t *testing.T) {
 	t.Helper()
 	deployment := &appsv1.Deployment{ObjectMeta: s.named(mcm.Manager)}
@@ -131,7 +131,7 @@ func (s *environment) tags() map[string]string {
 	}
 }
 
-// makeClass makes the class and its Secret.
+// makeClass creates the class and its Secret.
 func (s *environment) makeClass(t *testing.T) {
 	t.Helper()
 	spec := map[string]any{
@@ -157,14 +157,14 @@ func (s *environment) makeClass(t *testing.T) {
 	}
 	class.Labels = secret.Labels
 	require.NoError(t, s.Source.Client.Create(t.Context(), class))
-	// The existing driver finds Keystone in the credentials.
+	// The existing driver reads Keystone's URL from the credentials.
 	credentials := &corev1.Secret{ObjectMeta: s.named(v1beta1constants.SecretNameCloudProvider)}
 	require.True(t, clusterstest.Get(t, s.Source.Client, credentials))
 	credentials.Data["authURL"] = []byte(s.Cloud.AuthURL())
 	require.NoError(t, s.Source.Client.Update(t.Context(), credentials))
 }
 
-// makeServer makes a port and a server as the existing driver does, and returns the server's ID.
+// makeServer creates a port and a server as the existing driver does, and returns the server's ID.
 func (s *environment) makeServer(t *testing.T, name string) string {
 	t.Helper()
 	port := s.asMember(t, http.MethodPost, conformance.Network, "/v2.0/ports", conformance.Body{"port": conformance.Body{
@@ -215,7 +215,7 @@ func (s *environment) machines(t *testing.T) []machinev1alpha1.Machine {
 	return list.Items
 }
 
-// running counts the machines that run.
+// running counts the running machines.
 func (s *environment) running(t *testing.T) (running int) {
 	t.Helper()
 	for _, machine := range s.machines(t) {
@@ -241,7 +241,7 @@ func (s *environment) asMember(t *testing.T, method string, service conformance.
 	return response
 }
 
-// pick returns the ID of the thing with a name.
+// pick returns the ID of the resource with a name.
 func (s *environment) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
 	for _, object := range s.asMember(t, http.MethodGet, service, path, nil).Objects(kind) {

@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 )
 
-// pod is one that runs: its containers by their names.
+// pod is a running pod: its containers by their names.
 type pod struct {
 	namespace, name, account string
 	wanted                   []string
@@ -35,7 +35,7 @@ func newPod(found *corev1.Pod, dir string) *pod {
 	return p
 }
 
-// startMissing starts the containers that do not run.
+// startMissing starts the containers that are not running.
 func (p *pod) startMissing(ctx context.Context, pods *Pods) error {
 	for _, name := range p.wanted {
 		if c := p.containers[name]; c != nil {
@@ -93,7 +93,7 @@ func (p *pod) run(ctx context.Context, pods *Pods, name string) (*workload.Conta
 	return container, nil
 }
 
-// shared are the flags by which processes on one machine get along, and their leaders are soon followed.
+// shared are flags with which processes can share a machine, and with which a leader is replaced soon.
 func shared(kubeconfig, address string) map[string]string {
 	host, port, _ := net.SplitHostPort(address)
 	return map[string]string{
@@ -112,7 +112,7 @@ func (p *pod) stop() {
 	}
 }
 
-// CanRunTwice tells why two pods cannot be told apart here: both programs know themselves by the name of their host.
+// CanRunTwice returns why two pods cannot run here: both programs identify themselves by their host name.
 func CanRunTwice(ctx context.Context) error { return workload.CanNameHosts(ctx) }
 
 func tail(path string, most int) string {

@@ -25,7 +25,7 @@ var (
 	storageManifest []byte
 )
 
-// assemble makes the image: Debian, and on top of it what makes a node of it. It gives the image to Docker.
+// assemble builds the image from Debian and the node's programs, and loads it into Docker.
 func (b *build) assemble(ctx context.Context, tree, store string) error {
 	files, err := b.nodeFiles(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (b *build) assemble(ctx context.Context, tree, store string) error {
 		Platform: images.Platform{OS: "linux", Architecture: runtime.GOARCH},
 		Layers:   []*images.Layer{debian, node},
 		Config: images.Config{
-			// As kind's own: systemd sees that it is in a container, and ends by a signal of its own.
+			// As in kind's image: systemd detects the container, and ends by another signal.
 			Entrypoint: []string{"/usr/local/bin/entrypoint", "/sbin/init"}, Env: []string{"container=docker"}, StopSignal: "SIGRTMIN+3", User: root,
 			Labels: map[string]string{checkoutLabel: b.cache},
 		},
@@ -56,7 +56,7 @@ func (b *build) assemble(ctx context.Context, tree, store string) error {
 	return err
 }
 
-// nodeFiles are what a node has besides Debian and images.
+// nodeFiles are a node's files besides Debian and images.
 func (b *build) nodeFiles(ctx context.Context) ([]images.File, error) {
 	wanted, err := b.wantedImages(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b *build) nodePrograms() []images.File {
 	return files
 }
 
-// kindFiles are those that kind keeps for node images in its module, adapted to the images that there are.
+// kindFiles are the files for node images in kind's module, adapted to the images here.
 func (b *build) kindFiles(ctx context.Context, wanted []string) ([]images.File, error) {
 	module, err := output(ctx, filepath.Join(b.sources, ".."), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kind")
 	if err != nil {
@@ -139,7 +139,7 @@ func (b *build) kindFiles(ctx context.Context, wanted []string) ([]images.File, 
 	return files, nil
 }
 
-// runtimeConfig is kind's configuration of the container runtime, with the pause image that there is.
+// runtimeConfig is kind's configuration of the container runtime, with the pause image here.
 func runtimeConfig(source string, wanted []string) ([]byte, error) {
 	content, err := os.ReadFile(source)
 	if err != nil {
@@ -158,8 +158,7 @@ func withPause(config []byte, wanted []string) ([]byte, error) {
 	return nil, errors.New("kind's configuration of containerd names no image for pods")
 }
 
-// containerSpec is what containers start from: as kind has it, with a hook that hides what the hardware says of itself, and
-// without limits.
+// containerSpec is the base of all containers: kind's, with a hook that hides the hardware's identity, and without limits.
 func (b *build) containerSpec(ctx context.Context) ([]byte, error) {
 	content, err := output(ctx, "", b.program("ctr"), "oci", "spec")
 	if err != nil {

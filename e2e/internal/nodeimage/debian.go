@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// suite is the last release of Debian whose systemd takes cgroups of version 1 as they are; it is at home with version 2, too.
+	// suite is the last release of Debian whose systemd supports cgroups of version 1 without further settings; it supports version 2, too.
 	suite = "bookworm"
-	// MirrorVariable names the environment variable that names another mirror of Debian than apt's.
+	// MirrorVariable names the environment variable for another mirror of Debian than apt's.
 	MirrorVariable = "TRELLIS_DEBIAN_MIRROR"
 	publicMirror   = "http://deb.debian.org/debian"
 )
 
-// packages are what a node needs besides Debian's essential ones. There is neither udev nor dbus: runc speaks to systemd without.
+// packages are what a node needs besides Debian's essential packages. udev and dbus are left out: runc uses systemd without them.
 func packages() []string {
 	return []string{
 		"systemd", "systemd-sysv", "iptables", "nftables", "conntrack", "iproute2", "ethtool", "kmod", "mount",
@@ -26,7 +26,7 @@ func packages() []string {
 	}
 }
 
-// unusedFiles are patterns of what a node does not use, and of what comes from this machine.
+// unusedFiles are patterns of unused files, and of files that describe this machine.
 func unusedFiles() []string {
 	return []string{
 		"var/cache/apt/*", "var/lib/apt/lists/*", "var/log/*", "dev/*", "run/*", "tmp/*",
@@ -39,7 +39,7 @@ func unusedFiles() []string {
 	}
 }
 
-// debian returns the folder of a file system with Debian in it.
+// debian returns the folder with Debian's file system.
 func (b *build) debian(ctx context.Context) (string, error) {
 	tree := b.cached("debian")
 	key := strings.Join(slices.Concat([]string{suite, b.toolchain}, packages(), unusedFiles()), " ")
@@ -50,7 +50,7 @@ func (b *build) debian(ctx context.Context) (string, error) {
 				return err
 			}
 		}
-		// In a mount namespace of its own: what it mounts and cannot unmount, because that is busy, ends with it.
+		// In its own mount namespace: a busy mount that it cannot unmount ends with the namespace.
 		if _, err := output(ctx, b.cache,
 			"unshare", "--mount", "debootstrap", "--variant=minbase", "--include="+strings.Join(packages(), ","), suite, temporary, mirror(ctx)); err != nil {
 			return fmt.Errorf("%w\n%s", err, lastLines(filepath.Join(temporary, "debootstrap", "debootstrap.log")))
@@ -64,7 +64,7 @@ func (b *build) debian(ctx context.Context) (string, error) {
 	})
 }
 
-// mirror is where this machine's apt finds the suite, and the public one where it does not know it.
+// mirror is this machine's apt source of the suite, or the public one if it has none.
 func mirror(ctx context.Context) string {
 	if named := os.Getenv(MirrorVariable); named != "" {
 		return named
@@ -74,7 +74,7 @@ func mirror(ctx context.Context) string {
 	return cmp.Or(mirrorIn(targets), publicMirror)
 }
 
-// mirrorIn reads what apt knows: lines of code name, release, origin, which may be missing, and address.
+// mirrorIn parses apt's list: lines of code name, release, origin, which may be missing, and address.
 func mirrorIn(targets string) string {
 	for line := range strings.Lines(targets) {
 		fields := strings.Fields(line)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// digest is a hash of a text and of all files that folders hold, but those that only tests or people read.
+// digest is a hash of a text and of all files in folders, except tests and documentation.
 func digest(text string, dirs ...string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", text)
@@ -40,8 +40,8 @@ func digest(text string, dirs ...string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// pinned returns the version that the module in a folder requires of another. It reads go.mod by eye: asking the go command would
-// load the whole module graph.
+// pinned returns the version of a module that the module in a folder requires. It reads go.mod itself: the go command would load the whole
+// module graph.
 func pinned(dir, module string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {

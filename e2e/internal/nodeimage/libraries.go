@@ -12,13 +12,13 @@ import (
 	"github.com/trellis-garden/trellis/images"
 )
 
-// linked are programs of a tree with all that they are linked with: files for an image.
+// linked are programs with all libraries that they are linked with: files for an image.
 type linked struct {
 	tree  string
 	files map[string]images.File // by path in the image
 }
 
-// withLibraries returns programs, given by their paths in a tree, and the libraries that they need of it.
+// withLibraries returns programs, given by their paths in a tree, and the libraries that they need from it.
 func withLibraries(tree string, programs ...string) ([]images.File, error) {
 	l := linked{tree: tree, files: map[string]images.File{}}
 	for _, program := range programs {
@@ -66,7 +66,7 @@ func (l linked) add(path string) error {
 	return nil
 }
 
-// find looks where Debian's loader does.
+// find searches the folders of Debian's loader.
 func (l linked) find(name string) (string, error) {
 	found, err := filepath.Glob(filepath.Join(l.tree, "usr", "lib", "*-linux-gnu*", name))
 	if err != nil || len(found) == 0 {
@@ -76,7 +76,7 @@ func (l linked) find(name string) (string, error) {
 	return "/" + relative, err
 }
 
-// interpreter is the path of what loads a program, or nothing: libraries don't name one.
+// interpreter is the path of a program's loader, empty for libraries.
 func interpreter(file *elf.File) string {
 	for _, segment := range file.Progs {
 		if segment.Type != elf.PT_INTERP {

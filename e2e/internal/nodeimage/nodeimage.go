@@ -1,10 +1,10 @@
-// Package nodeimage provides the image that nodes of kind clusters are made from: the official one where it can be had, and
-// otherwise one of our own, built on this machine without any container registry, from Debian's packages, from kind's own
-// files, and from the Go modules that e2e/nodeimage pins. It must not know what clusters are for.
+// Package nodeimage provides the node image of kind clusters: the official one if it can be pulled, and otherwise one of our own, built on this
+// machine without a container registry, from Debian's packages, kind's files, and the Go modules that e2e/nodeimage pins. It must not depend on
+// the purpose of clusters.
 //
-// The image of our own runs what the official one runs, with these differences: the network of pods, with its NetworkPolicies, is
-// podnet of e2e/nodeimage/programs (IPv4 only), volumes are folders of one node that Kubernetes' own provisioner gives out, and
-// several control planes cannot be had.
+// Our image runs the same programs as the official one, with these differences: the pods' network, with its NetworkPolicies, is podnet of
+// e2e/nodeimage/programs (IPv4 only), volumes are folders of one node that Kubernetes' own provisioner provides, and only one control plane node
+// is supported.
 package nodeimage
 
 import (
@@ -23,22 +23,21 @@ import (
 )
 
 const (
-	// Variable names the environment variable that names another image, e.g. one of a registry's mirror.
+	// Variable names the environment variable for another image, e.g. one of a registry's mirror.
 	Variable = "TRELLIS_KIND_NODE_IMAGE"
 
 	repository = "localhost/trellis/kind-node"
-	// checkoutLabel tells of an image which checkout has built it.
+	// checkoutLabel is the image label with the path of the checkout that built it.
 	checkoutLabel = "trellis.checkout"
 	official      = "kindest/node"
 	registry      = "https://registry-1.docker.io/v2/"
-	// registryTimeout is how long the registry may take to answer.
+	// registryTimeout bounds the registry's response.
 	registryTimeout = 5 * time.Second
 )
 
-// Ensure returns the name of a node image that Docker has: the one that the environment names, the one of our own if it has been
-// built from what is in the checkout, the official one of the same version of Kubernetes if it is there or can be pulled, and
-// otherwise the one of our own, which it builds: minutes the first time. Progress gets a line per stage. Concurrent calls of
-// one checkout wait for each other.
+// Ensure returns the name of a node image that Docker has: the one in the environment variable, our own if it has been built from the checkout's
+// present sources, the official one of the same version of Kubernetes if it exists or can be pulled, and otherwise our own, which it builds: minutes
+// the first time. Progress gets a line per stage. Concurrent calls of one checkout wait for each other.
 func Ensure(ctx context.Context, progress io.Writer) (string, error) {
 	if named := os.Getenv(Variable); named != "" {
 		return named, nil
@@ -57,7 +56,7 @@ func Ensure(ctx context.Context, progress io.Writer) (string, error) {
 	return b.image, b.run(ctx)
 }
 
-// Present returns the name of the image that Ensure would return at once, or nothing if it had to pull or build one.
+// Present returns the name of the image that Ensure would return without pulling or building, or nothing.
 func Present(ctx context.Context) string {
 	if named := os.Getenv(Variable); named != "" {
 		return named
@@ -75,7 +74,7 @@ func Present(ctx context.Context) string {
 	return ""
 }
 
-// Build is Ensure for the image of our own: it is built unless it is there.
+// Build is Ensure for our own image: it is built unless it exists.
 func Build(ctx context.Context, progress io.Writer) (string, error) {
 	b, unlock, err := newBuild(ctx, progress)
 	if err != nil {
@@ -88,13 +87,13 @@ func Build(ctx context.Context, progress io.Writer) (string, error) {
 	return b.image, b.run(ctx)
 }
 
-// build is an image on its way from its sources to Docker.
+// build is the build of an image.
 type build struct {
-	// image is its name, whose tag ends in a hash of all that it is made from but Debian's packages.
+	// image is its name, with a tag that ends in a hash of all its sources except Debian's packages.
 	image string
-	// version is that of Kubernetes, e.g. "v1.36.3".
+	// version is Kubernetes' version, e.g. "v1.36.3".
 	version string
-	// sources is the folder e2e/nodeimage, cache that of all results, both of the checkout.
+	// sources is the folder e2e/nodeimage, cache the folder of all results, both in the checkout.
 	sources, cache string
 	toolchain      string
 	progress       io.Writer
@@ -134,7 +133,7 @@ func (b *build) cached(elements ...string) string {
 	return filepath.Join(append([]string{b.cache}, elements...)...)
 }
 
-// run builds the image. A stage whose inputs are those of the last time is not done again.
+// run builds the image. A stage whose inputs have not changed is skipped.
 func (b *build) run(ctx context.Context) error {
 	if os.Geteuid() != 0 {
 		return errors.New("building a node image takes root, who alone may make the file system of a machine with debootstrap; " +
@@ -166,7 +165,7 @@ func (b *build) run(ctx context.Context) error {
 
 func (b *build) logf(format string, args ...any) { fmt.Fprintf(b.progress, format+"\n", args...) }
 
-// stage does one of several things, and tells how long it took.
+// stage runs functions concurrently, and prints how long they took.
 func (b *build) stage(name string, do func() error) error {
 	start := time.Now()
 	if err := do(); err != nil {
@@ -176,8 +175,7 @@ func (b *build) stage(name string, do func() error) error {
 	return nil
 }
 
-// keyedStage is a stage that is only done if its result, a path, is not there, or its key, a short text, is another than the last
-// time.
+// keyedStage is a stage that is skipped if its result, a path, exists and its key, a short text, is the same as the last time.
 func (b *build) keyedStage(name, key, result string, do func() error) error {
 	file := b.cached("." + strings.NewReplacer(" ", "-", "/", "-").Replace(name) + ".key")
 	if last, err := os.ReadFile(file); err == nil && string(last) == key {
@@ -197,7 +195,7 @@ func hasImage(ctx context.Context, image string) bool {
 	return err == nil
 }
 
-// pull reports whether an image could be pulled. It gives up at once where the registry cannot be reached.
+// pull reports whether an image could be pulled. It fails at once if the registry is unreachable.
 func pull(ctx context.Context, progress io.Writer, image string) bool {
 	if !RegistryReachable(ctx) {
 		return false
@@ -207,7 +205,7 @@ func pull(ctx context.Context, progress io.Writer, image string) bool {
 	return err == nil
 }
 
-// RegistryReachable reports whether the registry with the official image can be reached. That takes seconds at most.
+// RegistryReachable reports whether the registry of the official image is reachable. It takes seconds at most.
 func RegistryReachable(ctx context.Context) bool {
 	client := &http.Client{Timeout: registryTimeout}
 	defer client.CloseIdleConnections()
@@ -223,7 +221,7 @@ func RegistryReachable(ctx context.Context) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusOK // and not a proxy's answer
 }
 
-// removeOlder removes images that an older state of the checkout gave. Docker refuses those that are in use.
+// removeOlder removes images of earlier states of the checkout. Docker refuses those that are in use.
 func (b *build) removeOlder(ctx context.Context) {
 	list, err := output(ctx, "", "docker", "image", "ls", "--filter", "label="+checkoutLabel+"="+b.cache, "--format", "{{.Repository}}:{{.Tag}}", repository)
 	if err != nil {
@@ -236,7 +234,7 @@ func (b *build) removeOlder(ctx context.Context) {
 	}
 }
 
-// output runs a program in a folder and returns what it prints, without space around it.
+// output runs a program in a folder and returns its output, trimmed.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	return outputOf(command(ctx, dir, name, args...))
 }
@@ -257,7 +255,7 @@ func outputOf(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// tail is the end of what a program printed, where the reason mostly stands.
+// tail is the end of a program's output, which usually has the reason.
 func tail(text string) string {
 	const most = 3000
 	if text = strings.TrimSpace(text); len(text) > most {

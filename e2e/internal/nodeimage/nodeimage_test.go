@@ -44,7 +44,7 @@ func TestDigest(t *testing.T) {
 	assert.NotEqual(t, first, sum("go1"), "another program")
 }
 
-// The versions of what kubeadm deploys are compared when the image is built; that all are pinned can be told before.
+// The build compares the versions of what kubeadm deploys; this test checks that all are pinned.
 func TestPinned(t *testing.T) {
 	b := sources(t)
 	programs, err := b.programs()
@@ -63,7 +63,7 @@ func TestPinned(t *testing.T) {
 	assert.ErrorContains(t, err, "does not require example.org/nowhere")
 }
 
-// Kubernetes in nodes is the Kubernetes of the API servers that other suites start.
+// The nodes' version of Kubernetes is that of the API servers in other suites.
 func TestPinned_Kubernetes(t *testing.T) {
 	b := sources(t)
 	binaries, err := repo.Path("e2e", "binaries")

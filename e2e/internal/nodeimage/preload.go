@@ -21,7 +21,7 @@ const (
 	searchPath  = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
-// preload returns the folder that a container runtime keeps its images in, with those that a cluster starts with.
+// preload returns the container runtime's image folder, with the images that a cluster starts with.
 func (b *build) preload(ctx context.Context, tree string) (string, error) {
 	archive, store := b.cached("images.tar"), b.cached("store")
 	key, err := digest(b.toolchain, b.cached("bin"), filepath.Join(b.sources, "..", "internal", "nodeimage"))
@@ -40,8 +40,7 @@ func (b *build) preload(ctx context.Context, tree string) (string, error) {
 	})
 }
 
-// images are those of the static pods and add-ons that kubeadm deploys, by the names that it will ask for, and that of the pods'
-// network.
+// images are those of the static pods and add-ons that kubeadm deploys, by kubeadm's names, and that of the pods' network.
 func (b *build) images(ctx context.Context, tree string) (map[string][]images.Image, error) {
 	layers, err := b.layers(tree)
 	if err != nil {
@@ -79,7 +78,7 @@ func image(user, entrypoint string, layers ...*images.Layer) []images.Image {
 	}}
 }
 
-// wantedImages asks kubeadm for the images that it will deploy, and fails if one has another version than what is built.
+// wantedImages lists kubeadm's images, and fails if one has another version than the built one.
 func (b *build) wantedImages(ctx context.Context) ([]string, error) {
 	cmd := command(ctx, "", b.program("kubernetes"), "config", "images", "list", "--kubernetes-version", b.version)
 	cmd.Args[0] = "kubeadm"
@@ -102,7 +101,7 @@ func (b *build) wantedImages(ctx context.Context) ([]string, error) {
 	return wanted, nil
 }
 
-// layers are those of all images, by the name of a program or of what several images share.
+// layers are the layers of all images, by the name of a program or of a shared layer.
 func (b *build) layers(tree string) (map[string]*images.Layer, error) {
 	network, err := networkPrograms(tree)
 	if err != nil {
@@ -128,7 +127,7 @@ func (b *build) layers(tree string) (map[string]*images.Layer, error) {
 	return layers, nil
 }
 
-// basics are what programs expect of any file system.
+// basics are files that programs expect in any file system.
 func basics() []images.File {
 	return []images.File{
 		{Path: "/etc/passwd", Content: []byte("root:x:0:0:root:/:/sbin/nologin\nnobody:x:65534:65534::/:/sbin/nologin\n")},
@@ -136,7 +135,7 @@ func basics() []images.File {
 	}
 }
 
-// networkPrograms are what kube-proxy and podnet run.
+// networkPrograms are programs that kube-proxy and podnet call.
 func networkPrograms(tree string) ([]images.File, error) {
 	const tables = "/usr/sbin/xtables-nft-multi"
 	programs := []string{tables, "/usr/sbin/nft", "/usr/bin/ip"}
@@ -159,8 +158,8 @@ func networkPrograms(tree string) ([]images.File, error) {
 	return files, nil
 }
 
-// importInto lets the container runtime of the node take images in, on this machine and into a folder of its own. It makes no
-// file systems of them, which would take more than files.
+// importInto imports images into the folder of a node's container runtime, on this machine. It does not unpack them, which would need more than
+// files.
 func (b *build) importInto(ctx context.Context, store, archive string) error {
 	if err := os.RemoveAll(store); err != nil {
 		return err

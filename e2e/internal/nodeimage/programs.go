@@ -24,7 +24,7 @@ const (
 	ownModule  = "github.com/trellis-garden/trellis/e2e/nodeimage"
 )
 
-// programs lists all. Names with a folder are those of plugins.
+// programs lists all programs. Names with a folder are plugins.
 func (b *build) programs() ([]program, error) {
 	versions := map[string]string{}
 	for module, path := range map[string]string{"containerd": containerd, "crictl": criTools} {
@@ -55,7 +55,7 @@ func (b *build) programs() ([]program, error) {
 	return list, nil
 }
 
-// kubernetesFlags tell the programs of Kubernetes their version, without which kubeadm takes them for too old to work with.
+// kubernetesFlags set the version of Kubernetes' programs, without which kubeadm refuses them as too old.
 func kubernetesFlags(version string) string {
 	minor := strings.Split(version, ".")[1]
 	var flags []string
@@ -70,8 +70,8 @@ func kubernetesFlags(version string) string {
 	return strings.Join(sorted(flags), " ")
 }
 
-// canBuild fails where a program that the build runs is missing. Without filters of system calls, for which runc takes a library,
-// pods that ask for them, as ours do, would not start.
+// canBuild fails if a program that the build calls is missing. Without seccomp, for which runc needs a library, pods with seccomp profiles, as
+// ours have, would not start.
 func canBuild(ctx context.Context) error {
 	var missing []string
 	for _, need := range Packages() {
@@ -85,14 +85,14 @@ func canBuild(ctx context.Context) error {
 	return nil
 }
 
-// Need is what the build of a node image takes of a machine.
+// Need is a requirement of the build of a node image.
 type Need struct {
-	// Names are those of Debian packages, with spaces in between. Check is a command that fails where they are missing.
+	// Names are those of Debian packages, separated by spaces. Check is a command that fails if they are missing.
 	Names string
 	Check []string
 }
 
-// Packages are all that the build takes besides Go and Docker.
+// Packages are all requirements besides Go and Docker.
 func Packages() []Need {
 	return []Need{
 		{Names: "debootstrap", Check: []string{"debootstrap", "--version"}},
@@ -118,10 +118,10 @@ func (b *build) buildPrograms(ctx context.Context) error {
 	return nil
 }
 
-// program is the path of a program that is built.
+// program is the path of a built program.
 func (b *build) program(name string) string { return b.cached("bin", name) }
 
-// compile builds a program that depends on nothing of this machine: none but runc has C in it, and that is linked statically.
+// compile builds a static program: only runc contains C.
 func (b *build) compile(ctx context.Context, p program) error {
 	args := []string{
 		"build", "-trimpath", "-buildvcs=false", "-tags", p.tags,

@@ -1,5 +1,5 @@
-// Package registry is an OCI registry on loopback from which charts are pulled: over TLS with a certificate of its own making, for everybody or
-// for whom it knows, and out of order as a test wants it. It must not know who pulls, nor what a chart contains. Nobody but this process can push.
+// Package registry is an OCI registry on loopback for charts: over TLS with a self-signed certificate, with or without authentication, and with
+// injected faults. It must not depend on clients or charts. Only this process can push.
 package registry
 
 import (
@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// ChartMediaType is that of the one layer of a chart, ConfigMediaType that of what Helm keeps beside it.
+	// ChartMediaType is the media type of a chart's layer, ConfigMediaType that of Helm's metadata.
 	ChartMediaType  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 	ConfigMediaType = "application/vnd.cncf.helm.config.v1+json"
 
 	manifestMediaType = "application/vnd.oci.image.manifest.v1+json"
 )
 
-// Registry is a running registry. Its methods may be called while somebody pulls.
+// Registry is a running registry. Its methods may be called concurrently with requests.
 type Registry struct {
 	address string
 	ca      []byte
@@ -44,15 +44,15 @@ type Registry struct {
 	requests  []string
 }
 
-// Option changes what kind of registry it is.
+// Option configures a registry.
 type Option func(*Registry)
 
-// WithCredentials makes a registry that hands nothing out without them.
+// WithCredentials requires credentials.
 func WithCredentials(user, password string) Option {
 	return func(r *Registry) { r.user, r.password = user, password }
 }
 
-// WithTokens makes a registry that wants a token which it hands out for the credentials, as public registries do.
+// WithTokens requires a token which the registry issues for the credentials, as public registries do.
 func WithTokens(user, password string) Option {
 	return func(r *Registry) { r.user, r.password, r.token = user, password, "token-of-"+user }
 }
@@ -85,7 +85,7 @@ func Start(options ...Option) (*Registry, error) {
 	return r, nil
 }
 
-// Close ends the registry and all connections to it.
+// Close stops the registry and closes all connections.
 func (r *Registry) Close() error {
 	close(r.closed)
 	if err := r.server.Close(); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -94,27 +94,27 @@ func (r *Registry) Close() error {
 	return nil
 }
 
-// Address is host:port, what references to charts begin with.
+// Address is host:port, the beginning of references to charts.
 func (r *Registry) Address() string { return r.address }
 
-// CABundle is what the registry is trusted by, in PEM.
+// CABundle is the registry's CA certificate, in PEM.
 func (r *Registry) CABundle() []byte { return slices.Clone(r.ca) }
 
 // DockerConfig is a .dockerconfigjson with the registry's credentials.
 func (r *Registry) DockerConfig() []byte { return r.DockerConfigOf(r.user, r.password) }
 
-// DockerConfigOf is one with credentials that may be wrong.
+// DockerConfigOf is one with other credentials.
 func (r *Registry) DockerConfigOf(user, password string) []byte {
 	auth := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":%q,"auth":%q}}}`, r.address, user, password, auth)
 }
 
-// Push stores the archive of a chart and returns the digest of its manifest. A tag that exists moves on to it.
+// Push stores the archive of a chart and returns the digest of its manifest. An existing tag is moved.
 func (r *Registry) Push(repository, tag string, chart []byte) (digest string, err error) {
 	return r.PushArtifact(repository, tag, ConfigMediaType, ChartMediaType, chart)
 }
 
-// PushArtifact stores something else than a chart, or what says so of itself: one layer.
+// PushArtifact stores an artifact with one layer and any media types.
 func (r *Registry) PushArtifact(repository, tag, configMediaType, layerMediaType string, layer []byte) (digest string, err error) {
 	config := []byte("{}")
 	manifest, err := json.Marshal(map[string]any{
@@ -136,14 +136,14 @@ func (r *Registry) PushArtifact(repository, tag, configMediaType, layerMediaType
 	return digest, nil
 }
 
-// Remove forgets a tag, or a digest.
+// Remove removes a tag or a digest.
 func (r *Registry) Remove(repository, reference string) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	delete(r.manifests[repository], reference)
 }
 
-// Requests are all that were made so far, as "GET /v2/...", answered or not.
+// Requests are all requests so far, as "GET /v2/...", answered or not.
 func (r *Registry) Requests() []string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

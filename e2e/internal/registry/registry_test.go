@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-// What Gardener itself pulls charts with understands the registry.
+// Gardener's client for charts works with the registry.
 func TestRegistry_Pull(t *testing.T) {
 	for description, tt := range map[string]struct {
 		options []Option
@@ -110,7 +110,7 @@ func start(t *testing.T, options ...Option) *Registry {
 	return r
 }
 
-// pull asks as gardenlet would, with the registry's password.
+// pull pulls as gardenlet does, with the registry's password.
 func pull(t *testing.T, r *Registry, reference, user string) ([]byte, error) {
 	t.Helper()
 	secret := func(name, key string, content []byte) *corev1.Secret {
@@ -129,7 +129,7 @@ func pull(t *testing.T, r *Registry, reference, user string) ([]byte, error) {
 	return oci.NewHelmRegistry(garden).Pull(t.Context(), repository)
 }
 
-// get returns no status where there is no answer.
+// get returns status 0 if there is no response.
 func get(ctx context.Context, t *testing.T, r *Registry, path string) (status int, content string) {
 	t.Helper()
 	pool := x509.NewCertPool()

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Fault is what goes wrong with every request. The zero value is nothing.
+// Fault is a fault of all requests. The zero value is none.
 type Fault struct {
-	// Status is what is answered instead, e.g. 503.
+	// Status is the status of all responses, e.g. 503.
 	Status int
-	// Hang keeps everybody waiting who asks, until they give up or the fault is taken away.
+	// Hang delays all responses until the client cancels or the fault is cleared.
 	Hang bool
-	// Corrupt hands out layers that are not what their digests say.
+	// Corrupt returns layers that do not match their digests.
 	Corrupt bool
 
 	cleared chan struct{}
 }
 
-// SetFault brings a fault about, in place of the one before.
+// SetFault replaces the present fault.
 func (r *Registry) SetFault(fault Fault) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -31,7 +31,7 @@ func (r *Registry) SetFault(fault Fault) {
 	r.fault = fault
 }
 
-// ClearFault takes it away. Who was kept waiting is answered.
+// ClearFault removes the fault. Delayed requests are answered.
 func (r *Registry) ClearFault() { r.SetFault(Fault{}) }
 
 func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
@@ -62,7 +62,7 @@ func (r *Registry) serve(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// isAuthorized tells whether whoever asks may pull.
+// isAuthorized reports whether a request may pull.
 func (r *Registry) isAuthorized(request *http.Request) bool {
 	if r.token != "" {
 		return request.Header.Get("Authorization") == "Bearer "+r.token
@@ -93,7 +93,7 @@ func (r *Registry) serveToken(response http.ResponseWriter, request *http.Reques
 	_, _ = fmt.Fprintf(response, `{"token":%q,"expires_in":300}`, r.token)
 }
 
-// serveContent answers as the distribution specification says (opencontainers/distribution-spec, Pull).
+// serveContent implements the distribution specification (opencontainers/distribution-spec, Pull).
 func (r *Registry) serveContent(response http.ResponseWriter, request *http.Request, fault Fault) {
 	path := strings.Trim(strings.TrimPrefix(request.URL.Path, "/v2"), "/")
 	if path == "" {

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Lock waits for an exclusive lock on a file, which it makes, and returns the function that gives it back. It holds against
-// other processes and within this one.
+// Lock acquires an exclusive lock on a file, which it creates, and returns the function that releases it. It excludes other processes, and other
+// callers in this process.
 func Lock(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

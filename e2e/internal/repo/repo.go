@@ -1,5 +1,5 @@
-// Package repo finds things in the checkout that the tests, the demo and the benchmark run from, and lets one process at a
-// time build something there. It knows paths, and not what lies at their ends.
+// Package repo has the paths of the checkout that the tests, the demo and the benchmark run from, and a lock for builds in it. It must not depend
+// on the content of the paths.
 package repo
 
 import (
@@ -31,7 +31,7 @@ func Root() (string, error) {
 	}
 }
 
-// Path returns the absolute path of something in the checkout, given its path from the root.
+// Path returns an absolute path in the checkout, given a path from the root.
 func Path(elements ...string) (string, error) {
 	root, err := Root()
 	if err != nil {

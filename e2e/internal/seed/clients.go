@@ -6,10 +6,9 @@ import (
 	"path/filepath"
 )
 
-// TrustClients has the API server take whoever has a certificate of another authority, given in PEM, for who that certificate says. It takes up to
-// a minute until it does.
+// TrustClients makes the API server accept client certificates of another CA, given in PEM. It takes up to a minute.
 func (s *Seed) TrustClients(authority []byte) error {
-	// envtest keeps the certificate of its own there, and kube-apiserver watches the file.
+	// envtest's own CA is in this file, which kube-apiserver watches.
 	path := filepath.Join(s.environment.ControlPlane.GetAPIServer().CertDir, "client-cert-auth-ca.crt")
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

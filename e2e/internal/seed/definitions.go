@@ -22,8 +22,8 @@ import (
 
 const gardenerModule = "github.com/gardener/gardener"
 
-// hostingKinds are the CRDs of what components of control planes consist of besides Kubernetes' own kinds: files of modules.
-// Gardener's packages that deploy them would bring others with them, of which some are the largest that there are.
+// hostingKinds are the CRDs of control planes' components besides Kubernetes' own kinds: files of modules. Gardener's packages that deploy
+// them have dependencies that are among the largest.
 func hostingKinds() map[string][]string {
 	return map[string][]string{
 		gardenerModule: {
@@ -41,7 +41,7 @@ func hostingKinds() map[string][]string {
 	}
 }
 
-// installedKinds are the CRDs of what extensions' charts contain besides.
+// installedKinds are further CRDs of objects in extensions' charts.
 func installedKinds() map[string][]string {
 	return map[string][]string{gardenerModule: {
 		"example/seed-crds/10-crd-fluentbit.fluent.io_clusterfilters.yaml",
@@ -50,7 +50,7 @@ func installedKinds() map[string][]string {
 	}}
 }
 
-// define makes kinds known to the API server.
+// define creates CRDs in the API server.
 func (s *Seed) define(ctx context.Context) error {
 	if s.controlPlaneKinds {
 		return define(ctx, s.Client, s.gardener, hostingKinds())
@@ -58,14 +58,14 @@ func (s *Seed) define(ctx context.Context) error {
 	return define(ctx, s.Client, s.gardener)
 }
 
-// Define makes kinds known to any cluster that is to be a seed: Gardener's extensions, all that components of control planes consist
-// of, and what extensions' charts contain.
+// Define creates the CRDs of a seed in any cluster: those of Gardener's extensions, of control planes' components, and of objects in extensions'
+// charts.
 func Define(ctx context.Context, cluster client.Client) error {
 	return define(ctx, cluster, "", hostingKinds(), installedKinds())
 }
 
-// define deploys Gardener's extensions, and what files of modules hold besides. The folder gardener has the source of another
-// Gardener than that of this module, unless it is empty.
+// define creates the CRDs of Gardener's extensions, and those in files of modules. The folder gardener has the source of another version of
+// Gardener than this module's; empty for this module's.
 func define(ctx context.Context, cluster client.Client, gardener string, besides ...map[string][]string) error {
 	extensions, err := extensionKinds(cluster, gardener)
 	if err != nil {
@@ -116,7 +116,7 @@ func extensionKinds(cluster client.Client, gardener string) (component.DeployWai
 	return crddeployer.New(cluster, manifests, false)
 }
 
-// readManifests reads files of modules that this module depends on; those of Gardener in the folder gardener, unless it is empty.
+// readManifests reads files of modules that this module depends on; those of Gardener from the folder gardener, unless it is empty.
 func readManifests(ctx context.Context, files map[string][]string, gardener string) ([]string, error) {
 	var manifests []string
 	for dependency, paths := range files {
@@ -154,8 +154,8 @@ func moduleDir(ctx context.Context, dependency string) (string, error) {
 	return strings.TrimSpace(string(dir)), nil
 }
 
-// warmUp lists every kind of Gardener's extensions once. The API server begins to cache a kind when it is first asked for
-// it, and asks to come back in a second; for all kinds one after another that would be ten.
+// warmUp lists each kind of Gardener's extensions once. The API server fills its cache of a kind at the first request, and answers that with a
+// Retry-After of a second; for all kinds one after another that would be ten.
 func (s *Seed) warmUp(ctx context.Context) error {
 	definitions := &apiextensionsv1.CustomResourceDefinitionList{}
 	if err := s.Client.List(ctx, definitions); err != nil {

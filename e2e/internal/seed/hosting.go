@@ -18,31 +18,30 @@ import (
 // Option adds something to a seed.
 type Option func(*Seed)
 
-// WithControlPlaneKinds makes a seed that knows all kinds that components of control planes consist of. It runs none of them.
+// WithControlPlaneKinds adds the CRDs of control planes' components. Nothing implements them.
 func WithControlPlaneKinds() Option {
 	return func(s *Seed) { s.controlPlaneKinds = true }
 }
 
-// WithControlPlaneHosting makes a seed in which control planes of shoots run: it knows all kinds that their components consist
-// of, has Gardener's priority classes, turns Deployments into pods, and pods into running ones. A pod needs its ServiceAccount
-// and its priority class, as in any seed.
+// WithControlPlaneHosting makes a seed in which control planes run: it has the CRDs of their components, Gardener's priority classes, and
+// controllers and simulated kubelets that create pods of Deployments and make them ready. A pod needs its ServiceAccount and its priority class,
+// as in any seed.
 func WithControlPlaneHosting() Option {
 	return func(s *Seed) { s.controlPlaneKinds, s.hosting = true, &hosting{} }
 }
 
-// WithGardenerSource makes a seed that another release of Gardener has set up, as far as an API server can tell: its CRDs are those in the
-// source in the folder dir.
+// WithGardenerSource makes a seed with the CRDs of another release of Gardener, whose source is in the folder dir.
 func WithGardenerSource(dir string) Option {
 	return func(s *Seed) { s.gardener = dir }
 }
 
-// hosting is what a seed has around the API server when control planes run in it.
+// hosting runs beside the API server of a seed with control planes.
 type hosting struct {
 	controllers *process.Process
 	kubelets    *workload.Kubelets
 }
 
-// Kubelets are those of a seed that hosts control planes.
+// Kubelets are the simulated kubelets of a seed with control planes.
 func (s *Seed) Kubelets() *workload.Kubelets { return s.hosting.kubelets }
 
 func (h *hosting) start(ctx context.Context, s *Seed, programs string) error {
@@ -72,7 +71,7 @@ func (h *hosting) stop() error {
 	return errors.Join(failures...)
 }
 
-// PriorityClasses are those that gardenlet gives to a seed (pkg/component/seed/system in Gardener).
+// PriorityClasses are those that gardenlet creates in a seed (pkg/component/seed/system in Gardener).
 func PriorityClasses() []client.Object {
 	var classes []client.Object
 	for name, value := range map[string]int32{

@@ -1,6 +1,5 @@
-// Package seed starts a real API server that looks like a Gardener seed to an extension controller: etcd, kube-apiserver,
-// Gardener's own CRDs, a user for every controller with the rights it needs and no more, and an audit log that tells what
-// each of them wrote. It must not know any contract.
+// Package seed starts a real API server that is a Gardener seed for extension controllers: etcd, kube-apiserver, Gardener's own CRDs, a user for
+// each controller with exactly its rights, and an audit log of each user's writes. It must not depend on a contract.
 package seed
 
 import (
@@ -18,16 +17,16 @@ import (
 )
 
 const (
-	// A machine that compiles something else at the same time takes its time.
+	// For a machine that compiles at the same time.
 	startTimeout = 5 * time.Minute
 	stopTimeout  = 2 * time.Minute
 )
 
 // Seed is a running API server.
 type Seed struct {
-	// Client is an administrator's and does not cache.
+	// Client is an administrator's client and does not cache.
 	Client client.Client
-	// Kubeconfig is the path of an administrator's kubeconfig, Config what is in it, without client-side rate limits.
+	// Kubeconfig is the path of an administrator's kubeconfig, Config its content, without client-side rate limits.
 	Kubeconfig string
 	Config     *rest.Config
 
@@ -39,8 +38,8 @@ type Seed struct {
 	hosting           *hosting // nothing where no control planes run
 }
 
-// Start starts an API server from the programs in the folder programs, and installs Gardener's CRDs. Everything it writes
-// goes to dir, which the caller removes after Stop.
+// Start starts an API server from the programs in the folder programs, and creates Gardener's CRDs. All files are in dir, which the caller
+// removes after Stop.
 func Start(ctx context.Context, programs, dir string, options ...Option) (*Seed, error) {
 	s := &Seed{dir: dir, audit: filepath.Join(dir, "audit.log")}
 	for _, option := range options {
@@ -81,7 +80,7 @@ func (s *Seed) startAPIServer(programs string) error {
 	return nil
 }
 
-// prepare makes a seed of a bare API server.
+// prepare creates a seed's objects in an API server.
 func (s *Seed) prepare(ctx context.Context, programs string) error {
 	s.Config = rest.CopyConfig(s.environment.Config)
 	s.Config.QPS = -1
@@ -105,10 +104,10 @@ func (s *Seed) prepare(ctx context.Context, programs string) error {
 	return nil
 }
 
-// Etcd is the address of the seed's etcd. Another API server may keep its own there, under a prefix of its own.
+// Etcd is the address of the seed's etcd. Another API server may use it with a prefix of its own.
 func (s *Seed) Etcd() string { return s.environment.ControlPlane.Etcd.URL.String() }
 
-// Stop ends all processes.
+// Stop stops all processes.
 func (s *Seed) Stop() error {
 	var failures []error
 	if s.hosting != nil {

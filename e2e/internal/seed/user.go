@@ -17,18 +17,18 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/account"
 )
 
-// controllerGroup is the group of all users that AddController makes; the audit policy selects by it.
+// controllerGroup is the group of all users of AddController; the audit policy selects it.
 const controllerGroup = "trellis:controllers"
 
-// Role is what a controller may do: cluster-wide, and beyond that in its own namespace.
+// Role has the rights of a controller: cluster-wide, and further ones in its own namespace.
 type Role struct {
 	Cluster, Namespace []rbacv1.PolicyRule
-	// Policies are what the API server refuses although the rules allow it. They are about the user that AddController makes.
+	// Policies deny requests that the rules permit. They name the user of AddController.
 	Policies []*unstructured.Unstructured
 }
 
-// AddController makes a user with the given rights, and a namespace of the same name for the controller's own objects.
-// It returns the path of the user's kubeconfig.
+// AddController creates a user with the given rights, and a namespace of the same name for the controller's own objects. It returns the path of
+// the user's kubeconfig.
 func (s *Seed) AddController(ctx context.Context, name string, role Role) (string, error) {
 	user, err := s.environment.AddUser(envtest.User{Name: name, Groups: []string{controllerGroup}}, &rest.Config{})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testTokens logs in to the shoot with what the seed has been given for it.
+// testTokens connects to the shoot with the credentials in the seed.
 func testTokens(t *testing.T, env *environment) {
 	namespaces := &corev1.NamespaceList{}
 	admin := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.SecretNameGardener, Namespace: env.shoot.Namespace()}}
@@ -50,7 +50,7 @@ func testTokens(t *testing.T, env *environment) {
 	assert.True(t, apierrors.IsForbidden(clientFor(t, component).List(t.Context(), namespaces)), "a new token is as good")
 }
 
-// genericKubeconfig returns the name of the Secret with it, which the Cluster says.
+// genericKubeconfig returns the name of the Secret with it, from the Cluster.
 func (env *environment) genericKubeconfig(t *testing.T) string {
 	t.Helper()
 	cluster := &extensionsv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: env.shoot.Namespace()}}
@@ -58,7 +58,7 @@ func (env *environment) genericKubeconfig(t *testing.T) string {
 	return cluster.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName]
 }
 
-// genericConfig reads the generic kubeconfig, which leaves it to everybody to bring a token.
+// genericConfig reads the generic kubeconfig, which has the path of a token.
 func (env *environment) genericConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	name := env.genericKubeconfig(t)
@@ -75,7 +75,7 @@ func (env *environment) genericConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// awaitToken returns the token in a Secret once it is another one.
+// awaitToken waits until the token in a Secret has changed, and returns it.
 func (env *environment) awaitToken(t *testing.T, secret *corev1.Secret, than string) (token string) {
 	t.Helper()
 	clusterstest.Eventually(t, "there is a new token", func() bool {
@@ -100,7 +100,7 @@ func clientFor(t *testing.T, config *rest.Config) client.Client {
 	return c
 }
 
-// testHibernation sends the shoot's API server to sleep, and wakes it; then the shoot goes for ever.
+// testHibernation hibernates the shoot's API server, and wakes it up; then it is stopped.
 func testHibernation(t *testing.T, env *environment) {
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "made-before", Namespace: metav1.NamespaceDefault}}
 	require.NoError(t, env.cluster.Client.Create(t.Context(), made))

@@ -26,8 +26,8 @@ const (
 	auditLog          = "audit.log"
 )
 
-// args are those of the API server. A CA for clients, and one for proxies, is named because what asks the API server who a
-// client is, such as a cloud-controller-manager, wants to hear of both; there are no clients with certificates.
+// args are the API server's arguments. It has CAs for client certificates and for proxies because programs that delegate authentication to it,
+// such as a cloud-controller-manager, read both; there are no clients with certificates.
 func (c *Cluster) args() []string {
 	host, port, _ := net.SplitHostPort(c.address)
 	return []string{
@@ -59,7 +59,7 @@ func (c *Cluster) args() []string {
 	}
 }
 
-// writeFiles makes up all certificates, keys and tokens.
+// writeFiles creates all certificates, keys and tokens.
 func (c *Cluster) writeFiles() error {
 	host, _, _ := net.SplitHostPort(c.address)
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, append([]string{"localhost", "kubernetes.default.svc"}, c.names...))

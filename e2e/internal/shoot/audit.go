@@ -2,7 +2,7 @@ package shoot
 
 import "github.com/trellis-garden/trellis/e2e/internal/audit"
 
-// auditPolicy records what ServiceAccounts ask for, without bodies.
+// auditPolicy records requests of ServiceAccounts, without bodies.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -12,5 +12,5 @@ rules:
 - level: None
 `
 
-// AuditLog is the log of what ServiceAccounts ask for.
+// AuditLog is the log of requests of ServiceAccounts.
 func (c *Cluster) AuditLog() audit.Log { return audit.Log(c.path(auditLog)) }

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// allowCloudControllerManager gives it the rights in the shoot that it needs, and a Secret for a token.
+// allowCloudControllerManager grants the rights in the shoot that it needs, and creates a Secret for a token.
 func (env *environment) allowCloudControllerManager(t *testing.T) {
 	t.Helper()
 	rule := func(group, resource string, verbs ...string) rbacv1.PolicyRule {
@@ -49,7 +49,7 @@ func (env *environment) allowCloudControllerManager(t *testing.T) {
 	require.NoError(t, gardenerutils.NewShootAccessSecret(ccm, env.shoot.Namespace()).Reconcile(t.Context(), env.seed.Client))
 }
 
-// deployCloudControllerManager creates its Deployment, and the Secrets that this mounts.
+// deployCloudControllerManager creates its Deployment, and the Secrets that it mounts.
 func (env *environment) deployCloudControllerManager(t *testing.T, site site) *appsv1.Deployment {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(ccm, nil, nil)

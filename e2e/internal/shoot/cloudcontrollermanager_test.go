@@ -21,12 +21,12 @@ import (
 
 const (
 	ccm = "cloud-controller-manager"
-	// uninitialized is the taint of a node that no cloud-controller-manager has seen (k8s.io/cloud-provider/api).
+	// uninitialized is the taint of a Node that no cloud-controller-manager has initialized (k8s.io/cloud-provider/api).
 	uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 )
 
-// testCloudControllerManager runs the real one as a Deployment in the seed configures it: it logs in to the shoot with a token
-// that the seed was given, and to the cloud with the account's password. All it needs of either must be there.
+// testCloudControllerManager runs the real one as a Deployment in the seed configures it: it uses a token for the shoot from the seed, and the
+// account's password for the cloud.
 func testCloudControllerManager(t *testing.T, env *environment) {
 	site := env.makeSite(t)
 	env.allowCloudControllerManager(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testManagedResourceForShoot applies to the shoot what a control plane leaves there: a daemon on every node.
+// testManagedResourceForShoot applies a DaemonSet to the shoot, as a control plane does.
 func testManagedResourceForShoot(t *testing.T, env *environment) {
 	shoot := env.cluster.Client
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "bare"}}
@@ -56,7 +56,7 @@ func testManagedResourceForShoot(t *testing.T, env *environment) {
 	require.NoError(t, shoot.Delete(t.Context(), node))
 }
 
-// testManagedResourceForSeed applies to the seed what a component of a control plane consists of.
+// testManagedResourceForSeed applies a component of a control plane to the seed.
 func testManagedResourceForSeed(t *testing.T, env *environment) {
 	namespace := env.shoot.Namespace()
 	labels := map[string]string{"app": "component"}
@@ -99,7 +99,7 @@ func testManagedResourceForSeed(t *testing.T, env *environment) {
 	}
 }
 
-// testPodRequirements makes sure that the seed is as strict as a real one: a pod needs what it names.
+// testPodRequirements checks that a pod needs the objects that it refers to, as in a real seed.
 func testPodRequirements(t *testing.T, env *environment) {
 	for description, template := range map[string]corev1.PodTemplateSpec{
 		"a ServiceAccount that nobody made": podTemplate(nil, "nobody", v1beta1constants.PriorityClassNameShootControlPlane300),

@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 )
 
-// testNodes holds the nodes that are played against what DaemonSets and Deployments are to others.
+// testNodes checks DaemonSets and Deployments on simulated nodes.
 func testNodes(t *testing.T, env *environment) {
 	shoot, kubelets := env.cluster.Client, env.cluster.Kubelets()
 	labels := map[string]string{"app": "mobile"}
@@ -63,7 +63,7 @@ func testNodes(t *testing.T, env *environment) {
 	require.NoError(t, kubelets.Leave(t.Context(), "one"))
 }
 
-// podsByNode tells whether the pods with these labels are ready, by the nodes that they are on.
+// podsByNode reports whether the pods with these labels are ready, by their nodes.
 func (env *environment) podsByNode(t *testing.T, labels map[string]string) map[string]bool {
 	t.Helper()
 	list := &corev1.PodList{}

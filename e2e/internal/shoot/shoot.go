@@ -1,6 +1,6 @@
-// Package shoot starts the cluster that a shoot's users see, without nodes: an API server as Gardener configures one, with
-// RBAC, tokens for ServiceAccounts and the audience of Gardener's own tokens. Controllers and nodes are played as in a seed. It
-// must not know the seed that the control plane runs in, nor what that consists of.
+// Package shoot starts a shoot's cluster without nodes: an API server with Gardener's configuration, RBAC, tokens for ServiceAccounts and the
+// audience of Gardener's own tokens. Controllers run, and nodes are simulated, as in a seed. The package must not depend on the seed or the
+// control plane.
 package shoot
 
 import (
@@ -23,17 +23,17 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 )
 
-// timeout bounds how long a process takes to start, on a machine that compiles something else at the same time, or to end.
+// timeout bounds the start and the end of a process, on a machine that compiles at the same time.
 const timeout = 2 * time.Minute
 
 // Cluster is the cluster of one shoot.
 type Cluster struct {
-	// Client is an administrator's and does not cache.
+	// Client is an administrator's client and does not cache.
 	Client client.Client
-	// Kubeconfig is the path of an administrator's kubeconfig, Config what is in it, without client-side rate limits.
+	// Kubeconfig is the path of an administrator's kubeconfig, Config its content, without client-side rate limits.
 	Kubeconfig string
 	Config     *rest.Config
-	// CA is the certificate, in PEM, by which clients know the API server.
+	// CA is the certificate of the API server's CA, in PEM.
 	CA []byte
 
 	programs, dir string
@@ -45,17 +45,16 @@ type Cluster struct {
 	kubelets      *workload.Kubelets
 }
 
-// Option changes how a cluster is started.
+// Option configures a cluster.
 type Option func(*Cluster)
 
-// WithAddress has the API server listen at an IP address of this machine instead of loopback, and be known by further DNS names, so that
-// it can be reached from elsewhere.
+// WithAddress makes the API server listen at an IP address of this machine instead of loopback, with further DNS names in its certificate.
 func WithAddress(address string, names ...string) Option {
 	return func(c *Cluster) { c.address, c.names = address, names }
 }
 
-// Start starts the cluster from the programs in the folder programs. What it holds is kept in an etcd that is there, e.g. the
-// seed's; everything else that is written goes to dir, which the caller removes after Stop.
+// Start starts the cluster from the programs in the folder programs. Its objects are in an existing etcd, e.g. the seed's; all files are in dir,
+// which the caller removes after Stop.
 func Start(ctx context.Context, programs, dir, etcd string, options ...Option) (*Cluster, error) {
 	c := &Cluster{programs: programs, dir: dir, etcd: etcd, prefix: "/shoot-" + random(4), address: "127.0.0.1"}
 	for _, option := range options {
@@ -77,7 +76,7 @@ func Start(ctx context.Context, programs, dir, etcd string, options ...Option) (
 	return c, nil
 }
 
-// URL is where the API server is, and Address the same without a scheme.
+// URL is the API server's URL, and Address the same without a scheme.
 func (c *Cluster) URL() string { return "https://" + c.address }
 
 // Address is the IP address of the API server, with its port.
@@ -98,10 +97,10 @@ func (c *Cluster) KubeconfigOf(ctx context.Context, serviceAccount string) (stri
 	return path, os.WriteFile(path, kubeconfig, 0o600)
 }
 
-// Kubelets are those of the shoot's nodes. They are others after each Wake.
+// Kubelets are the simulated kubelets of the shoot's nodes. They are replaced by each WakeUp.
 func (c *Cluster) Kubelets() *workload.Kubelets { return c.kubelets }
 
-// WakeUp starts what Sleep has ended. Nothing is lost in between, and the address is the same.
+// WakeUp starts what Hibernate has stopped, with the same objects and the same address.
 func (c *Cluster) WakeUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -119,8 +118,7 @@ func (c *Cluster) WakeUp(ctx context.Context) error {
 	return err
 }
 
-// Hibernate ends all processes, as when a shoot hibernates. The API server is not asked: it would wait a minute for all who watch
-// something to leave, and loses nothing.
+// Hibernate kills all processes, as when a shoot is hibernated. The API server would wait a minute for its watches, and loses nothing.
 func (c *Cluster) Hibernate() error {
 	var err error
 	if c.kubelets != nil {
@@ -135,7 +133,7 @@ func (c *Cluster) Hibernate() error {
 	return err
 }
 
-// Stop is Sleep for ever.
+// Stop is Hibernate for the last time.
 func (c *Cluster) Stop() error { return c.Hibernate() }
 
 func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
 )
 
-// environment is a seed, and a shoot whose control plane runs there.
+// environment is a seed, and a shoot with its control plane there.
 type environment struct {
 	programs  string
 	seed      *seed.Seed
@@ -24,9 +24,8 @@ type environment struct {
 	account   *openstack.Account
 }
 
-// TestControlPlaneInSeed holds what tests of control planes stand on against what a control plane is to others: objects that
-// gardener-resource-manager applies, tokens, pods, and a cloud-controller-manager. Nothing of ours runs. All parts share the API
-// servers and follow one another.
+// TestControlPlaneInSeed tests what tests of control planes depend on: objects that gardener-resource-manager applies, tokens, pods, and a
+// cloud-controller-manager. None of our controllers runs. All parts share the API servers and run one after another.
 func TestControlPlaneInSeed(t *testing.T) {
 	env := newEnvironment(t)
 	for _, part := range []struct {
@@ -54,7 +53,7 @@ func newEnvironment(t *testing.T) *environment {
 	}
 }
 
-// logTail shows the last that a process said if the test failed.
+// logTail prints the last output of a process if the test failed.
 func logTail(t *testing.T, p *process.Process) {
 	if t.Failed() {
 		output, _ := p.Output()

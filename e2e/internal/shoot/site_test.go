@@ -9,13 +9,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
 
-// site is where the nodes of a shoot are in the cloud, by IDs, and the server of one.
+// site has the IDs of the cloud's resources for a shoot's nodes, and of one server.
 type site struct {
 	external, network, subnet, router, server string
 	serverName, flavorName, zone, address     string
 }
 
-// makeSite makes what an infrastructure consists of, and a server.
+// makeSite creates an infrastructure's resources, and a server.
 func (env *environment) makeSite(t *testing.T) site {
 	t.Helper()
 	s := site{
@@ -42,7 +42,7 @@ func (env *environment) makeSite(t *testing.T) site {
 	return s
 }
 
-// routes lists the router's own, as "range via address".
+// routes lists the router's routes, as "range via address".
 func (env *environment) routes(t *testing.T, s site) (routes []string) {
 	t.Helper()
 	for _, route := range env.do(t, http.MethodGet, conformance.Network, "/v2.0/routers/"+s.router, nil).Objects("router.routes") {
@@ -68,13 +68,13 @@ func (env *environment) do(t *testing.T, method string, service conformance.Serv
 	return answer
 }
 
-// create makes a thing and returns its ID.
+// create creates a resource and returns its ID.
 func (env *environment) create(t *testing.T, service conformance.Service, path, kind string, attributes conformance.Body) string {
 	t.Helper()
 	return env.do(t, http.MethodPost, service, path, conformance.Body{kind: attributes}).Text(kind + ".id")
 }
 
-// pick returns the ID of the thing with a name.
+// pick returns the ID of the resource with a name.
 func (env *environment) pick(t *testing.T, service conformance.Service, path, kind, name string) string {
 	t.Helper()
 	for _, object := range env.do(t, http.MethodGet, service, path, nil).Objects(kind) {

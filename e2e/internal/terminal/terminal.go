@@ -1,5 +1,5 @@
-// Package terminal prints what a program does, step by step, for a person who watches. On a terminal, work under way is
-// refreshed in place; anywhere else every line is printed once and stays. It must not know what the steps are.
+// Package terminal prints the progress of a program, step by step, for people. On a terminal, the line of a running step is updated in place;
+// otherwise each line is printed once. It must not depend on the steps.
 package terminal
 
 import (
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// refresh is the pace at which elapsed seconds are counted up on a terminal.
+// refresh is the interval of updates of the elapsed seconds on a terminal.
 const refresh = time.Second
 
 // Screen is where the output goes.
@@ -23,19 +23,19 @@ type Screen struct {
 	colour bool
 }
 
-// New returns a screen for a file. Colours are left out when the environment variable NO_COLOR is set (no-color.org).
+// New returns a screen for a file. Colors are disabled if the environment variable NO_COLOR is set (no-color.org).
 func New(file *os.File) *Screen {
 	live := term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 	return &Screen{out: file, live: live, colour: live && os.Getenv("NO_COLOR") == ""}
 }
 
-// IsLive reports whether work under way is refreshed in place.
+// IsLive reports whether running steps are updated in place.
 func (s *Screen) IsLive() bool { return s.live }
 
-// Style is a way to set text off.
+// Style is a style of text.
 type Style string
 
-// The styles. Colour is never the only carrier of a meaning.
+// The styles. Color never carries a meaning on its own.
 const (
 	Bold  Style = "1"
 	Dim   Style = "2"
@@ -44,7 +44,7 @@ const (
 	Blue  Style = "34"
 )
 
-// Styled returns text set off, or as it is where there are no colours.
+// Styled returns text in a style, or unchanged if colors are disabled.
 func (s *Screen) Styled(style Style, text string) string {
 	if !s.colour || text == "" {
 		return text
@@ -60,8 +60,8 @@ func (s *Screen) Linef(format string, args ...any) {
 // Heading prints a heading with an empty line before and after it.
 func (s *Screen) Heading(text string) { s.Linef("\n%s\n", s.Styled(Bold, text)) }
 
-// Step does one step and prints a line about it: its name, what do returns to be told, and how long it took. Lines that do
-// writes to its progress are printed while the step is under way.
+// Step runs a step and prints a line about it: its name, the sentence that do returns, and how long it took. Lines that do writes to its
+// progress are printed while it runs.
 func (s *Screen) Step(name string, do func(progress io.Writer) (string, error)) error {
 	block := s.Block()
 	start := time.Now()
@@ -83,7 +83,7 @@ func (s *Screen) Step(name string, do func(progress io.Writer) (string, error)) 
 	return nil
 }
 
-// progressWriter puts lines above a block.
+// progressWriter prints lines above a block.
 type progressWriter struct{ block *Block }
 
 func (w *progressWriter) Write(p []byte) (int, error) {
@@ -91,7 +91,7 @@ func (w *progressWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Block is a few lines that change.
+// Block is a few lines that are updated.
 type Block struct {
 	screen *Screen
 
@@ -99,10 +99,10 @@ type Block struct {
 	shown []string // what stands on the screen below everything else
 }
 
-// Block returns an empty block at the end of what has been printed. Nothing else may be printed until it ends.
+// Block returns an empty block at the end of the output. Nothing else may be printed until it ends.
 func (s *Screen) Block() *Block { return &Block{screen: s} }
 
-// Update replaces the lines. Where there is no terminal, nothing is printed: only what has ended stays.
+// Update replaces the lines. If the output is not a terminal, only End prints them.
 func (b *Block) Update(lines ...string) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -111,7 +111,7 @@ func (b *Block) Update(lines ...string) {
 	}
 }
 
-// Above prints a line that stays above the block.
+// Above prints a line above the block.
 func (b *Block) Above(line string) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -129,8 +129,8 @@ func (b *Block) End(lines ...string) {
 	b.shown = nil
 }
 
-// replace moves the cursor to the first line of the block, clears from there on, and prints. A terminal must not wrap what
-// is too long for it: the block would then have more lines than are moved up.
+// replace moves the cursor to the first line of the block, clears from there on, and prints. Lines are cut to the terminal's width: a wrapped
+// line would take more lines than the cursor is moved up.
 func (b *Block) replace(lines []string) {
 	const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
 	var text strings.Builder
@@ -147,7 +147,7 @@ func (b *Block) replace(lines []string) {
 	b.shown = lines
 }
 
-// every updates the block now and then, until the returned function is called.
+// every updates the block periodically, until the returned function is called.
 func (b *Block) every(interval time.Duration, lines func() []string) (stop func()) {
 	done := make(chan struct{})
 	var running sync.WaitGroup

@@ -1,8 +1,8 @@
-// Package upstream stands in for the extensions that Trellis takes shoots over from, gardener-extension-provider-openstack and
-// gardener-extension-networking-calico: their registrations, values and webhooks in a landscape, and what they leave of a shoot that they
-// have brought into being. It must not know how anybody takes over.
+// Package upstream simulates the extensions from which Trellis adopts shoots, gardener-extension-provider-openstack and
+// gardener-extension-networking-calico: their registrations, values and webhooks in a landscape, and the objects of a shoot that they have
+// created. It must not depend on the adoption.
 //
-// Names, values, arguments, finalizers, states and the names and shapes of objects are theirs. Nobody of theirs runs: their Deployments are of
-// a program that does nothing, and objects of shoots are as fulfilled as they say on paper. Machines are real: machine-controller-manager has them made,
-// with a machine controller that the stand-in of the webhooks puts beside it.
+// Names, values, arguments, finalizers, states and objects are upstream's. None of upstream's programs run: their Deployments have a program that
+// does nothing, and objects of shoots are created with a status of success. Machines are real: machine-controller-manager creates them, with a
+// machine controller that the simulated webhook adds to its pod.
 package upstream

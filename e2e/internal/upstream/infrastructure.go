@@ -16,11 +16,11 @@ import (
 
 type body = conformance.Body
 
-// cidr is the range of the nodes' subnet, as a user has asked for it.
+// cidr is the range of the nodes' subnet in the user's configuration.
 const cidr = "10.250.0.0/19"
 
-// Infrastructure makes what the shoot has in the cloud, under the names that it gets, and the object with its state. The shoot knows its
-// status from then on.
+// Infrastructure creates the shoot's resources in the cloud, with upstream's names, and the object with its state. Afterwards the shoot has its
+// status.
 func (s *Shoot) Infrastructure(ctx context.Context) error {
 	state, status, err := s.makeInfrastructure(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Shoot) makeInfrastructure(ctx context.Context) (*openstackv1alpha1.Infr
 	return state, status, m.err
 }
 
-// creator makes things in a cloud until one fails.
+// creator creates resources in a cloud until one fails.
 type creator struct {
 	ctx   context.Context //nolint:containedctx // it lives as long as one method
 	shoot *Shoot
@@ -114,7 +114,7 @@ func (m *creator) do(method string, service conformance.Service, path string, co
 	return response
 }
 
-// neutron makes something of a kind and returns its ID.
+// neutron creates a resource of a kind and returns its ID.
 func (m *creator) neutron(kind string, content body) string {
 	paths := map[string]string{
 		"network": "networks", "subnet": "subnets", "router": "routers", "security_group": "security-groups",
@@ -131,7 +131,7 @@ func (m *creator) externalNetwork() string {
 	return ""
 }
 
-// addressOf is the first address of a router on the external network.
+// addressOf is the first address of a router in the external network.
 func (m *creator) addressOf(router string) string {
 	response := m.do(http.MethodGet, conformance.Network, "/v2.0/routers/"+router, nil)
 	for _, address := range response.Objects("router.external_gateway_info.external_fixed_ips") {

@@ -32,7 +32,7 @@ const (
 	identity               = "provider-openstack-controlplane"
 )
 
-// ControlPlane leaves the shoot's control plane: certificates, and ManagedResources for seed and shoot. The definitions of snapshots and the roles of
+// ControlPlane creates the shoot's control plane: certificates, and ManagedResources for seed and shoot. The CRDs of snapshots and the roles of
 // storage drivers' sidecars in the shoot are left out.
 func (s *Shoot) ControlPlane(ctx context.Context) error {
 	certificate, err := s.certify(ctx)
@@ -133,8 +133,8 @@ func (s *Shoot) deployControlPlane(ctx context.Context, certificate string) erro
 	return nil
 }
 
-// Network leaves the shoot's Calico: a ManagedResource for the shoot, and what is in the seed. The definitions of Calico's kinds and the rights of its
-// parts are left out.
+// Network creates the shoot's Calico: a ManagedResource for the shoot, and the objects in the seed. The CRDs of Calico's kinds and the rights of
+// its components are left out.
 func (s *Shoot) Network(ctx context.Context) error {
 	content, err := file("network", "shoot")
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Shoot) manage(ctx context.Context, name string, content []byte, overwri
 	return nil
 }
 
-// file reads a file of what upstream leaves, which the tests of a contract keep, and replaces its words.
+// file reads a file of upstream's objects, which the tests of a contract have, and replaces its variables.
 func file(contract, name string, words ...string) ([]byte, error) {
 	path, err := repo.Path("e2e", contract, "testdata", "upstream", name+".yaml")
 	if err != nil {

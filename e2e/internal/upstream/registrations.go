@@ -21,8 +21,8 @@ var providerOpenStackTemplate string
 //go:embed templates/networking-calico.yaml
 var networkingCalicoTemplate string
 
-// Registrations are those of a landscape that has nothing of Trellis. Their pods run an image that takes any argument. Values have the names and
-// the defaults of upstream's charts, where an admin gives none; that a null takes a given value away again is Helm's.
+// Registrations are those of a landscape without Trellis. Their pods run an image that accepts any arguments. Values have the names and the
+// defaults of upstream's charts, unless an admin sets them; Helm removes a value that is set to null.
 func Registrations(image string) ([]garden.Registration, error) {
 	provider, err := packed(ProviderOpenStack, providerOpenStackTemplate, fmt.Sprintf(
 		"image: %s\nreplicaCount: 1\ndisableControllers: []\ndisableWebhooks: []\n", image))

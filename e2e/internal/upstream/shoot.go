@@ -15,8 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// Shoot is one that upstream's extensions have brought into being. Its methods leave what they leave, in gardenlet's order, so that gardenlet is content
-// with it.
+// Shoot is a shoot that upstream's extensions have created. Its methods create their objects, in gardenlet's order, so that gardenlet accepts them.
 type Shoot struct {
 	*gardenlet.Shoot
 	Gardenlet *gardenlet.Gardenlet
@@ -24,7 +23,7 @@ type Shoot struct {
 	Cloud     *openstack.Cloud
 }
 
-// markSucceeded has an object be fulfilled on paper: with a finalizer, without an order, and with what is said of success.
+// markSucceeded writes a finalizer and a status of success, without an operation annotation.
 func (s *Shoot) markSucceeded(ctx context.Context, object client.Object, status *extensionsv1alpha1.DefaultStatus, what string, more func()) error {
 	patch := client.MergeFrom(object.DeepCopyObject().(client.Object)) //nolint:forcetypeassert // it is one
 	object.SetFinalizers([]string{"extensions.gardener.cloud/" + what})

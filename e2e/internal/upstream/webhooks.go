@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Webhooks play what the pods of provider-openstack do with webhooks: whenever one starts that has them, it registers them, and nobody takes
-// them back. They answer as long as such a pod runs. The one that there is puts a machine controller beside machine-controller-manager.
+// Webhooks simulates the webhooks in the pods of provider-openstack: each starting pod registers them, and nothing removes them. They are
+// served while such a pod runs. The only implemented one adds a machine controller to machine-controller-manager.
 type Webhooks struct {
 	client client.Client
 	image  string
@@ -41,7 +41,7 @@ type Webhooks struct {
 	err     error
 }
 
-// StartWebhooks starts playing in a seed whose API server reaches this process under address. The image is that of a machine controller.
+// StartWebhooks starts the simulation in a seed whose API server reaches this process by address. The image is that of a machine controller.
 func StartWebhooks(ctx context.Context, seed client.Client, address, image string) (*Webhooks, error) {
 	certificate, key, err := certutil.GenerateSelfSignedCertKey(address, []net.IP{net.ParseIP(address)}, nil)
 	if err != nil {
@@ -65,14 +65,14 @@ func StartWebhooks(ctx context.Context, seed client.Client, address, image strin
 	return w, nil
 }
 
-// Calls is how often the API server has asked and was answered.
+// Calls is the number of answered requests.
 func (w *Webhooks) Calls() int {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return w.calls
 }
 
-// Stop ends it, and says what went wrong.
+// Stop stops it, and returns its error.
 func (w *Webhooks) Stop() error {
 	w.end()
 	_ = w.server.Close()
@@ -104,7 +104,7 @@ func configuration(address string, ca []byte) *admissionregistrationv1.MutatingW
 	}
 }
 
-// run looks what pods there are. Each registers the webhooks once, when it starts.
+// run watches the pods. Each registers the webhooks once, when it starts.
 func (w *Webhooks) run(ctx context.Context) {
 	started := map[string]bool{}
 	for ; ctx.Err() == nil; sleep(ctx, 300*time.Millisecond) {
@@ -133,7 +133,7 @@ func (w *Webhooks) run(ctx context.Context) {
 	}
 }
 
-// register registers the webhooks, which go with the namespace of the extension.
+// register creates the webhook configurations, which are owned by the namespace of the extension.
 func (w *Webhooks) register(ctx context.Context, namespace string) error {
 	owner := &corev1.Namespace{}
 	if err := w.client.Get(ctx, client.ObjectKey{Name: namespace}, owner); err != nil {
@@ -162,7 +162,7 @@ func (w *Webhooks) recordError(ctx context.Context, err error) {
 	}
 }
 
-// whileServing answers only while somebody would.
+// whileServing answers only while a pod runs.
 func (w *Webhooks) whileServing(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
 		w.lock.Lock()
@@ -179,7 +179,7 @@ func (w *Webhooks) whileServing(handler http.Handler) http.Handler {
 	})
 }
 
-// mutate puts the machine controller into place.
+// mutate adds the machine controller.
 func (w *Webhooks) mutate(_ context.Context, request admission.Request) admission.Response {
 	if request.Name != v1beta1constants.DeploymentNameMachineControllerManager || request.Operation == admissionv1.Delete {
 		return admission.Allowed("")

@@ -27,8 +27,8 @@ import (
 // timeout bounds how long machines may take to run.
 const timeout = 4 * time.Minute
 
-// Worker makes machine classes and deployments for all pools, each of which has one zone, and waits until their machines run: who calls it has
-// deployed machine-controller-manager, and Infrastructure went before.
+// Worker creates machine classes and deployments for all pools, each of which has one zone, and waits until their machines run. The caller has
+// deployed machine-controller-manager, and called Infrastructure.
 func (s *Shoot) Worker(ctx context.Context) error {
 	component, err := s.Gardenlet.Worker(s.Shoot)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Shoot) awaitMachines(ctx context.Context, pools []extensionsv1alpha1.Wo
 	}
 }
 
-// MakeMachines has the machines of a pool of one zone made, under names that Gardener's library computes, and returns that of their deployment. The
+// MakeMachines creates the machines of a pool with one zone, with the names of Gardener's library, and returns that of their deployment. The
 // pool's volumes are ignored.
 func (s *Shoot) MakeMachines(ctx context.Context, pool extensionsv1alpha1.WorkerPool) (string, error) {
 	hash, err := extensionsworker.WorkerPoolHash(pool, &extensionscontroller.Cluster{Shoot: &gardencorev1beta1.Shoot{}}, nil, nil)

@@ -23,18 +23,18 @@ import (
 
 var errNotMutated = errors.New("no extension has seen it")
 
-// dryRunWriter is somebody who writes machine-controller-manager as gardenlet does, over and over, without any effect: what is asked for is only tried.
+// dryRunWriter writes machine-controller-manager as gardenlet does, repeatedly, as a dry run.
 type dryRunWriter struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
 	lock   sync.Mutex
 	writes int
-	// unseen is what no extension has seen, refused what the API server has refused.
+	// unseen counts writes that no extension has mutated, refused those that the API server has refused.
 	unseen, refused []string
 }
 
-// startWriter begins to ask, until the test ends at the latest.
+// startWriter starts one, which stops with the test at the latest.
 func (env *environment) startWriter(t *testing.T) *dryRunWriter {
 	t.Helper()
 	there := &appsv1.Deployment{}
@@ -62,7 +62,7 @@ func (env *environment) startWriter(t *testing.T) *dryRunWriter {
 	return a
 }
 
-// tryOnce writes it without the sidecar, as gardenlet has it.
+// tryOnce writes it without the sidecar, as gardenlet does.
 func (env *environment) tryOnce(ctx context.Context, deployment *appsv1.Deployment) error {
 	bare := deployment.DeepCopy()
 	pod := &bare.Spec.Template.Spec
@@ -97,8 +97,7 @@ func (a *dryRunWriter) end() {
 	a.done.Wait()
 }
 
-// assertSeen ends it and returns how often was asked. An extension must have seen all that was written, and nothing must have been refused,
-// unless the page says so.
+// assertSeen stops it and returns the number of writes. An extension must have mutated all, and none may have been refused, unless the guide says so.
 func (a *dryRunWriter) assertSeen(t *testing.T, b block, mayRefuse bool) int {
 	t.Helper()
 	a.end()

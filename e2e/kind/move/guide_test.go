@@ -20,10 +20,10 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// block is a script of the page, with the heading that it stands under.
+// block is a script of the guide, with its heading.
 type block struct{ heading, script string }
 
-// read returns all blocks for a shell that the page has between two of its sections, in order.
+// read returns all shell blocks between two of the guide's sections, in order.
 func read(t *testing.T, from, to string) []block {
 	t.Helper()
 	path, err := repo.Path("docs", "landscape.md")
@@ -44,7 +44,7 @@ func read(t *testing.T, from, to string) []block {
 	return blocks
 }
 
-// admin is a bash that lives as long as the test, as somebody has it open who follows the page.
+// admin is a bash that runs as long as the test, for the blocks of the guide.
 type admin struct {
 	t     *testing.T
 	input io.Writer
@@ -58,7 +58,7 @@ type admin struct {
 // finished is printed after each block.
 const finished = "=== this block is done"
 
-// newAdmin opens one, in the root of the repository, with variables of the environment.
+// newAdmin starts one, in the root of the repository, with environment variables.
 func newAdmin(t *testing.T, programs string, environment ...string) *admin {
 	t.Helper()
 	root, err := repo.Root()
@@ -100,7 +100,7 @@ func (a *admin) listen(reader io.Reader) {
 	}
 }
 
-// follow runs a block as it stands, and returns what it has printed.
+// follow runs a block, and returns its output.
 func (a *admin) follow(b block) string {
 	a.t.Helper()
 	start := time.Now()
@@ -118,7 +118,7 @@ func (a *admin) follow(b block) string {
 	return output
 }
 
-// takeOutput takes what was printed since it was asked last.
+// takeOutput returns the output since the last call.
 func (a *admin) takeOutput() string {
 	a.lock.Lock()
 	defer a.lock.Unlock()
@@ -127,7 +127,7 @@ func (a *admin) takeOutput() string {
 	return text
 }
 
-// writable is a folder under the test's.
+// writable is a folder below the test's.
 func writable(t *testing.T, dir string, elements ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{dir}, elements...)...)

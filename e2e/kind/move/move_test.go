@@ -32,24 +32,24 @@ import (
 
 const (
 	version = "v0.1.0-e2e"
-	// timeout bounds every wait, and pageful each block of the page.
+	// timeout bounds each wait, and pageful each block of the guide.
 	timeout      = 4 * time.Minute
 	guideTimeout = 5 * time.Minute
 
 	sectionMove, sectionBack, sectionNext = "## Move from upstream's extensions", "## Go back", "## Scale, upgrade, roll back, uninstall"
 )
 
-// environment is one that has upstream's extensions and a shoot that they have brought into being.
+// environment has upstream's extensions and a shoot that they have created.
 type environment struct {
 	*kindseed.Env
 	shoot    *kindseed.Shoot
 	webhooks *upstream.Webhooks
 	admin    *admin
-	// writes is how often somebody has written machine-controller-manager meanwhile.
+	// writes is the number of writes of machine-controller-manager meanwhile.
 	writes int
 }
 
-// TestMoveGuide follows the page literally, there and back.
+// TestMoveGuide follows the guide literally, there and back.
 func TestMoveGuide(t *testing.T) {
 	there, back := read(t, sectionMove, sectionBack), read(t, sectionBack, sectionNext)
 	require.NotEmpty(t, there)
@@ -74,7 +74,7 @@ func TestMoveGuide(t *testing.T) {
 	assert.Greater(t, env.writes, 100)
 }
 
-// follow runs a block of the page while gardenlet goes on.
+// follow runs a block of the guide while gardenlet continues to write.
 func (env *environment) follow(t *testing.T, b block, before shootObjects) {
 	t.Helper()
 	asking := env.startWriter(t)
@@ -118,7 +118,7 @@ func newEnvironment(t *testing.T) *environment {
 	return env
 }
 
-// generate writes our registrations, for images that the seed has.
+// generate writes our registrations, with the seed's images.
 func generate(t *testing.T, dir string) string {
 	t.Helper()
 	catalogue, err := registration.Read(charts.Catalogue())
@@ -129,7 +129,7 @@ func generate(t *testing.T, dir string) string {
 	return dir
 }
 
-// createUpstreamShoot brings a shoot into being as upstream does. All of its contracts are in upstream's form; see package upstream for what is left out.
+// createUpstreamShoot creates a shoot in upstream's form, with all contracts; see package upstream for what is left out.
 func (env *environment) createUpstreamShoot(t *testing.T) {
 	t.Helper()
 	eventually(t, "upstream has registered its webhooks", func() bool { return env.hasWebhooks(t, upstream.ProviderOpenStackDeployment) })
@@ -148,9 +148,9 @@ func (env *environment) createUpstreamShoot(t *testing.T) {
 	env.shoot.LastOperationType, env.shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
-// shootObjects is what must survive a move.
+// shootObjects are the objects that must survive a move.
 type shootObjects struct {
-	// Cloud are the IDs of all that the shoot has in the cloud, by their kinds.
+	// Cloud are the IDs of the shoot's resources in the cloud, by their kinds.
 	Cloud []string
 	// Machines are the names and UIDs of Machines and MachineSets.
 	Machines []string
@@ -178,7 +178,7 @@ func (env *environment) shootObjects(t *testing.T) (there shootObjects) {
 	return there
 }
 
-// reconcile does what gardenlet does with each reconcile of the shoot.
+// reconcile does what gardenlet does in each reconciliation of the shoot.
 func (env *environment) reconcile(t *testing.T) {
 	t.Helper()
 	for _, do := range []func(context.Context) error{
@@ -188,7 +188,7 @@ func (env *environment) reconcile(t *testing.T) {
 	}
 }
 
-// kinds lists what a registration is primary for; nothing when there is no such registration.
+// kinds lists a registration's primary kinds; empty if there is no such registration.
 func (env *environment) kinds(t *testing.T, name string) (kinds []string) {
 	t.Helper()
 	object := &gardencorev1beta1.ControllerRegistration{}
@@ -201,7 +201,7 @@ func (env *environment) kinds(t *testing.T, name string) (kinds []string) {
 	return kinds
 }
 
-// assertUpstreamAlone makes sure that the landscape is what it was at the beginning.
+// assertUpstreamAlone asserts that the landscape is as at the beginning.
 func (env *environment) assertUpstreamAlone(t *testing.T) {
 	t.Helper()
 	assert.Equal(t, []string{"BackupBucket", "BackupEntry", "Bastion", "ControlPlane", "DNSRecord", "Infrastructure", "Worker"}, env.kinds(t, upstream.ProviderOpenStack))
@@ -211,7 +211,7 @@ func (env *environment) assertUpstreamAlone(t *testing.T) {
 	assert.True(t, env.hasWebhooks(t, upstream.ProviderOpenStackDeployment))
 }
 
-// assertMoved makes sure that upstream keeps what Trellis does not serve, and nothing else.
+// assertMoved asserts that upstream keeps exactly what Trellis does not serve.
 func (env *environment) assertMoved(t *testing.T) {
 	t.Helper()
 	assert.Equal(t, []string{"BackupBucket", "BackupEntry", "Bastion", "DNSRecord"}, env.kinds(t, upstream.ProviderOpenStack))
@@ -228,7 +228,7 @@ func (env *environment) assertMoved(t *testing.T) {
 	}
 }
 
-// assertRemoved makes sure that nothing of Trellis is left in garden and seed.
+// assertRemoved asserts that nothing of Trellis is left in garden and seed.
 func (env *environment) assertRemoved(t *testing.T) {
 	t.Helper()
 	entries, err := kindseed.Registrations()

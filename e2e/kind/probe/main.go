@@ -1,5 +1,5 @@
-// Command probe runs in pods of tests: it listens on the ports that it is given, and connects to where it is asked to:
-// GET /?to=10.0.0.1:80 is answered with 200 if that can be connected to within a second, and with 504 if not.
+// Command probe runs in pods of tests: it listens on the given ports, and connects on request: GET /?to=10.0.0.1:80 is answered with 200 if a
+// connection is possible within a second, and otherwise with 504.
 package main
 
 import (
