@@ -12,8 +12,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// registerAdmin serves the inspector and the dials to other processes, below /-/ and without a token. Bodies are JSON;
-// durations in bodies are nanoseconds, in queries written as "200ms".
+// registerAdmin serves state, call log and faults to other processes, below /-/ and without a token. Bodies are JSON; durations in bodies are
+// nanoseconds, in queries written as "200ms".
 //
 //	GET    /-/healthz                      200 once the cloud listens
 //	GET    /-/state?project=garden         State

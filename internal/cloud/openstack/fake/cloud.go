@@ -36,8 +36,7 @@ type Cloud struct {
 	listener net.Listener
 }
 
-// New returns a cloud with its default content (see the package comment). It does not listen yet: either Start it, or
-// put its Handler behind a server of your own.
+// New returns a cloud with its default content (see the package comment). It does not listen yet: call Start, or serve its Handler.
 func New(opts ...Option) *Cloud {
 	settings := defaultConfig()
 	for _, opt := range opts {
@@ -68,17 +67,16 @@ func (c *Cloud) Start(addr string) error {
 	c.listener = listener
 	c.server = &http.Server{Handler: c.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
-		// Serve always returns an error; after Close it is ErrServerClosed, and before that the test or demo that
-		// uses the cloud sees its connections refused.
+		// Serve always returns an error: ErrServerClosed after Close; otherwise the clients' connections are refused.
 		_ = c.server.Serve(listener)
 	}()
 	return nil
 }
 
-// Handler serves all services, each below its own path. URLs in answers repeat the scheme and host of the request.
+// Handler serves all services, each below its own path. URLs in responses have the scheme and host of the request.
 func (c *Cloud) Handler() http.Handler { return c.core.Mux }
 
-// URL is where a started cloud listens, such as "http://127.0.0.1:40001".
+// URL is the address of a started cloud, such as "http://127.0.0.1:40001".
 func (c *Cloud) URL() string {
 	if c.listener == nil {
 		return ""
@@ -89,7 +87,7 @@ func (c *Cloud) URL() string {
 // AuthURL is the Keystone endpoint of a started cloud, with version.
 func (c *Cloud) AuthURL() string { return c.URL() + core.KeystonePrefix + "/v3" }
 
-// Close stops serving and cuts all connections. It is safe to call twice, and on a cloud that was not started.
+// Close stops serving and closes all connections. It may be called twice, and on a cloud that was not started.
 func (c *Cloud) Close() error {
 	if c.server == nil {
 		return nil

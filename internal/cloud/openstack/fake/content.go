@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// createTarget is where resources of a collection are created.
+// createTarget is the path at which resources of a collection are created.
 type createTarget struct {
 	service   wire.Service
 	path, key string
@@ -34,7 +34,7 @@ func createTargetFor(collection string) (createTarget, bool) {
 	return p, found
 }
 
-// addDefaultContent makes the default content.
+// addDefaultContent creates the default content.
 func (c *Cloud) addDefaultContent() {
 	admin, garden := c.keystone.AddProject(AdminProject), c.keystone.AddProject(DefaultProject)
 	c.keystone.AddUser(AdminUser, AdminPassword, []string{core.RoleAdmin, core.RoleMember}, admin)

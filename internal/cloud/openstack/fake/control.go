@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// SetMissingServices replaces the services that the catalog of tokens issued from now on lacks.
+// SetMissingServices replaces the services that are left out of the catalog of new tokens.
 func (c *Cloud) SetMissingServices(services ...wire.Service) {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
@@ -23,8 +23,7 @@ func (c *Cloud) SetPolicy(p core.Policy) {
 	c.core.Config.Policy = p
 }
 
-// SetTransition makes resources that are created or deleted from now on take their time. Kinds without one are
-// instantaneous.
+// SetTransition delays the creation or deletion of resources from now on. Kinds without a transition change at once.
 func (c *Cloud) SetTransition(kind string, t core.Transition) {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
@@ -51,7 +50,7 @@ func (c *Cloud) SetPassword(user, password string) error {
 	return nil
 }
 
-// RevokeTokens makes every token that was issued so far invalid: the next call with it is answered 401.
+// RevokeTokens makes all issued tokens invalid: the next call with one is answered 401.
 func (c *Cloud) RevokeTokens() {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
@@ -119,14 +118,14 @@ func (c *Cloud) AddFlavor(f nova.Flavor) string {
 	return c.nova.AddFlavor(f)
 }
 
-// AddVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
+// AddVolumeType adds a volume type and returns its ID. An existing type is kept.
 func (c *Cloud) AddVolumeType(name string) string {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
 	return c.cinder.AddVolumeType(name)
 }
 
-// ExhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
+// ExhaustSubnet makes a subnet, given by name or ID, have no free address; or again, when full is false.
 func (c *Cloud) ExhaustSubnet(nameOrID string, full bool) error {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
@@ -144,7 +143,7 @@ func (c *Cloud) AddImage(name, architecture string) string {
 	return c.glance.AddPublicImage(name, architecture, owner)
 }
 
-// operator is an administrator who acts inside a project, as its member user where there is one.
+// operator is an administrator who acts in a project, as its member user if there is one.
 func (c *Cloud) operator(project string) (*core.Identity, error) {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()

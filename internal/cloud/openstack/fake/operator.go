@@ -14,9 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// DoAsOperator does a call as an administrator on behalf of a project, without HTTP and past the log, dials and hooks. The
-// path is the service's own, such as "PUT", wire.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded
-// body of the answer.
+// DoAsOperator makes a call as an administrator for a project, without HTTP, and without call log, faults and hooks. The path is the service's own, such
+// as "PUT", wire.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded body of the response.
 func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path string, body any) (map[string]any, error) {
 	prefix, known := core.PrefixOfService(service)
 	if !known {
@@ -58,11 +57,10 @@ func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path 
 	return out, nil
 }
 
-// CreateResource creates a resource in a project (given by name or ID) as if somebody else had made it, and returns its ID, or
-// its name where that is the identity. The collection is the last part of the service's path: "networks", "subnets",
-// "routers", "ports", "floatingips", "security-groups", "security-group-rules", "subnetpools", "os-keypairs", "servers",
-// "os-server-groups", "loadbalancers", "share-networks", "volumes". An administrator does it, so that "router:external"
-// and the like work too.
+// CreateResource creates a resource in a project (given by name or ID) as another client would, and returns its ID, or its name if that is the
+// identity. The collection is the last part of the service's path: "networks", "subnets", "routers", "ports", "floatingips", "security-groups",
+// "security-group-rules", "subnetpools", "os-keypairs", "servers", "os-server-groups", "loadbalancers", "share-networks", "volumes". The caller is an
+// administrator, so that "router:external" and similar attributes are permitted.
 func (c *Cloud) CreateResource(project, collection string, attrs Attrs) (string, error) {
 	at, known := createTargetFor(collection)
 	if !known {
@@ -82,7 +80,7 @@ func (c *Cloud) CreateResource(project, collection string, attrs Attrs) (string,
 	return "", fmt.Errorf("planting into %s: the answer has no id", collection)
 }
 
-// recorder keeps an answer in memory.
+// recorder keeps a response in memory.
 type recorder struct {
 	header http.Header
 	status int

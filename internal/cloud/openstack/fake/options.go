@@ -55,32 +55,31 @@ func WithoutServices(services ...wire.Service) Option {
 	return func(c *core.Config) { c.MissingServices = append(c.MissingServices, services...) }
 }
 
-// WithRegions names the regions in the catalog. All of them lead to the same services.
+// WithRegions sets the regions in the catalog. All of them have the same services.
 func WithRegions(regions ...string) Option { return func(c *core.Config) { c.Regions = regions } }
 
-// WithTokenLifetime sets how long tokens are valid; an hour unless given.
+// WithTokenLifetime sets the lifetime of tokens; default one hour.
 func WithTokenLifetime(d time.Duration) Option { return func(c *core.Config) { c.TokenLifetime = d } }
 
-// WithLatency sets how long every call waits before its effect, see SetLatency.
+// WithLatency sets the delay of each call, see SetLatency.
 func WithLatency(d time.Duration) Option { return func(c *core.Config) { c.Latency = d } }
 
-// WithZones names the availability zones of compute and network.
+// WithZones sets the availability zones of compute and network.
 func WithZones(zones ...string) Option { return func(c *core.Config) { c.Zones = zones } }
 
-// WithHosts sets how many hypervisors there are, which is how many servers a hard anti-affinity group can have. The zones share
-// them; unless given, each zone has one.
+// WithHosts sets the number of hypervisors, which limits the servers of a hard anti-affinity group. The zones share them; default one per zone.
 func WithHosts(n int) Option { return func(c *core.Config) { c.Hosts = n } }
 
-// WithComputeMicroversion sets the newest microversion of Nova, 66 for 2.66; unless given, it is that of Zed.
+// WithComputeMicroversion sets the newest microversion of Nova, 66 for 2.66; default that of Zed.
 func WithComputeMicroversion(minor int) Option { return func(c *core.Config) { c.NovaMicro = minor } }
 
-// WithDHCPPorts makes Neutron put a port of its own into every network with DHCP, as clouds with DHCP agents do.
+// WithDHCPPorts makes Neutron create a port of its own in each network with DHCP, as clouds with DHCP agents do.
 func WithDHCPPorts() Option { return func(c *core.Config) { c.DhcpPorts = true } }
 
-// WithMTU sets the largest MTU of a network, in bytes, which is also the default.
+// WithMTU sets the maximum MTU of a network, in bytes, which is also the default.
 func WithMTU(mtu int) Option { return func(c *core.Config) { c.Mtu = mtu } }
 
-// WithPageSize makes Neutron and Octavia cut lists into pages of that size although the client set no limit.
+// WithPageSize makes Neutron and Octavia split lists into pages of that size without a client's limit.
 func WithPageSize(n int) Option { return func(c *core.Config) { c.PageSize = n } }
 
 // WithoutExtensions switches Neutron extensions off, by alias: "revision-if-match", "standard-attr-tag",
@@ -92,13 +91,13 @@ func WithoutExtensions(aliases ...string) Option {
 // WithPolicy replaces the policy for plain members.
 func WithPolicy(p core.Policy) Option { return func(c *core.Config) { c.Policy = p } }
 
-// WithRouterInterfaceOwner sets the device owner of router interface ports: "network:router_interface" unless given,
+// WithRouterInterfaceOwner sets the device owner of router interface ports: default "network:router_interface";
 // "network:router_interface_distributed" or "network:ha_router_replicated_interface" in clouds with such routers.
 func WithRouterInterfaceOwner(owner string) Option {
 	return func(c *core.Config) { c.InterfaceOwner = owner }
 }
 
-// WithTransition makes resources of a kind take their time to become ready, see SetTransition.
+// WithTransition delays the creation or deletion of resources of a kind, see SetTransition.
 func WithTransition(kind string, t core.Transition) Option {
 	return func(c *core.Config) { c.Transitions[kind] = t }
 }

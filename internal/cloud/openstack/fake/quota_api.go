@@ -11,19 +11,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// quotaAPI is how one service lets its operators set quotas, and projects read their own.
+// quotaAPI is a service's API by which operators set quotas, and projects read their own.
 type quotaAPI struct {
 	core.Endpoint
 	path      string // its last part is {of}, the project that the quota is of
 	key       string // around the quota in bodies
 	resources []string
-	// showsID says that the project's ID stands in what is read.
+	// showsID is true if responses contain the project's ID.
 	showsID bool
-	// changed and removed are the statuses of the answers to PUT and DELETE.
+	// changed and removed are the response statuses of PUT and DELETE.
 	changed, removed int
-	// denied is what is answered to whoever is not allowed an action: show, update or delete.
+	// denied is the response to callers without the right to an action: show, update or delete.
 	denied func(action string) *wire.Error
-	// unknown is what is answered for a resource that has no quota.
+	// unknown is the response for a resource without a quota.
 	unknown func(resource string) *wire.Error
 	// body is checked first, where it is given.
 	body schema.Rule

@@ -20,7 +20,7 @@ func volumeLinks(q *core.Request, id string) []any {
 	}
 }
 
-// view is a volume as it is shown when it changes.
+// view is a volume in the response to a change.
 func (v *Volume) view(q *core.Request) map[string]any {
 	view := map[string]any{
 		"id": v.ID, "name": v.Name, "description": v.Description, "user_id": v.UserID, "status": v.Status, "size": v.Size,
@@ -34,14 +34,14 @@ func (v *Volume) view(q *core.Request) map[string]any {
 	return view
 }
 
-// detail is a volume as it is read.
+// detail is a volume in the response to a read.
 func (v *Volume) detail(q *core.Request) map[string]any {
 	view := v.view(q)
 	view["os-vol-tenant-attr:tenant_id"] = v.ProjectID
 	return view
 }
 
-// listVolumes lists the newest first, unless the list asks for another order. Filters that do not exist are passed over.
+// listVolumes lists the newest first, unless the list has another order. Unknown filters are ignored.
 func (svc *Service) listVolumes(q *core.Request, detailed bool) (core.Reply, error) {
 	limit, err := volumeLimit(q.Values.Get("limit"))
 	if err != nil {
@@ -90,7 +90,7 @@ func volumeLimit(asked string) (int, error) {
 	return min(limit, most), nil
 }
 
-// satisfies compares with filters. That for metadata is written as an object.
+// satisfies reports whether the volume matches the filters. The filter for metadata is written as an object.
 func (v *Volume) satisfies(query url.Values) bool {
 	for key, value := range map[string]string{"name": v.Name, "status": v.Status, "bootable": v.Bootable, "size": strconv.Itoa(v.Size)} {
 		if query.Has(key) && !strings.EqualFold(query.Get(key), value) {

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
-// registerVolumeParts serves what hangs on a volume.
+// registerVolumeParts serves sub-resources of volumes.
 func (svc *Service) registerVolumeParts(route func(pattern string, h core.Handler)) {
 	on := func(pattern string, do func(q *core.Request, v *Volume) (core.Reply, error)) {
 		route(pattern, func(q *core.Request) (core.Reply, error) {
@@ -38,7 +38,7 @@ func (svc *Service) registerVolumeParts(route func(pattern string, h core.Handle
 	on("POST /volumes/{id}/action", svc.volumeAction)
 }
 
-// volumeMetadata demands texts under plain keys, of which Cinder takes more than Nova.
+// volumeMetadata requires strings under plain keys, of which Cinder accepts more than Nova.
 func volumeMetadata(key string, value any) string {
 	if value == nil {
 		return ""
@@ -86,7 +86,7 @@ func (svc *Service) updateVolume(q *core.Request) (core.Reply, error) {
 	return core.OK(map[string]any{"volume": v.view(q)})
 }
 
-// volumeAction extends.
+// volumeAction extends a volume.
 func (svc *Service) volumeAction(q *core.Request, v *Volume) (core.Reply, error) {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(q.Body, &named) != nil || len(named) != 1 {

@@ -78,8 +78,7 @@ func (svc *Service) registerCinder() {
 	svc.RegisterFallback(e)
 }
 
-// volumeRoute registers a call below a project, which must be the caller's own. An operator who works on behalf of a project
-// needs not know its ID.
+// volumeRoute registers a call below a project, which must be the caller's. An operator who acts for a project need not know its ID.
 func (svc *Service) volumeRoute(e core.Endpoint, pattern string, h core.Handler) {
 	method, path, _ := strings.Cut(pattern, " ")
 	svc.Route(e, method+" /v3/{project}"+path, func(q *core.Request) (core.Reply, error) {
@@ -98,7 +97,7 @@ func (svc *Service) findVolume(q *core.Request) (*Volume, error) {
 	return v, nil
 }
 
-// volumeRule is the schema for a new volume. Attributes that it does not have are passed over.
+// volumeRule is the schema for a new volume. Unknown attributes are ignored.
 func volumeRule(key string, value any) string {
 	size := func(key string, value any) string {
 		if complaint := schema.HasType("integer", "string", "null")(key, value); complaint != "" || value == nil {
@@ -123,7 +122,7 @@ type volumeInput struct {
 	Metadata         map[string]string `json:"metadata"`
 }
 
-// check looks up what a new volume refers to.
+// check reads what a new volume refers to.
 func (in *volumeInput) check(svc *Service) error {
 	size := core.Unquoted(in.Size)
 	switch {
@@ -177,7 +176,7 @@ func (svc *Service) createVolume(q *core.Request) (core.Reply, error) {
 	return core.Accepted(map[string]any{"volume": view})
 }
 
-// CheckVolumeQuota answers as Cinder does when so many more volumes or gigabytes would go over a quota.
+// CheckVolumeQuota returns Cinder's error if the volumes or gigabytes would exceed a quota.
 func (svc *Service) CheckVolumeQuota(projectID string, volumes, gigabytes int) error {
 	has, hasGigabytes := 0, 0
 	for _, v := range svc.Volumes.Rows {
@@ -223,7 +222,7 @@ func (svc *Service) deleteVolume(q *core.Request) (core.Reply, error) {
 	return core.Accepted(nil)
 }
 
-// VolumeSize demands at least 1 GiB.
+// VolumeSize requires at least 1 GiB.
 func VolumeSize(key string, value any) string {
 	if complaint := schema.HasType("integer", "string")(key, value); complaint != "" {
 		return complaint

@@ -26,7 +26,7 @@ func (v *VolumeType) view() map[string]any {
 	}
 }
 
-// registerVolumeTypes serves the types of volumes, which only operators make and delete.
+// registerVolumeTypes serves volume types, which only operators create and delete.
 func (svc *Service) registerVolumeTypes(route func(pattern string, h core.Handler)) {
 	svc.types = core.NewTable(func(v *VolumeType) string { return v.id })
 	svc.types.Add(&VolumeType{id: core.NewUUID(), Name: defaultVolumeType, description: "Default Volume Type"})
@@ -86,14 +86,13 @@ func (svc *Service) createVolumeType(q *core.Request) (core.Reply, error) {
 	return core.OK(map[string]any{"volume_type": made.view()})
 }
 
-// VolumeTypeOf returns the type of a name or ID, or nil. Without either it is the default type. To the database behind Cinder capitals make no
-// difference.
+// VolumeTypeOf returns the type with a name or ID, or nil. Without either it is the default type. Cinder's database compares without case.
 func (svc *Service) VolumeTypeOf(nameOrID string) *VolumeType {
 	nameOrID = cmp.Or(nameOrID, defaultVolumeType)
 	return svc.types.First(func(v *VolumeType) bool { return strings.EqualFold(v.Name, nameOrID) || v.id == nameOrID })
 }
 
-// CheckVolumeType answers as Nova does, to which capitals make a difference, when a server's volume is to be of a type that does not exist.
+// CheckVolumeType returns Nova's error, which compares with case, if a server's volume has a type that does not exist.
 func (svc *Service) CheckVolumeType(nameOrID string) error {
 	known := svc.VolumeTypeOf(nameOrID)
 	if known == nil || nameOrID != "" && nameOrID != known.Name && nameOrID != known.id {
@@ -102,7 +101,7 @@ func (svc *Service) CheckVolumeType(nameOrID string) error {
 	return nil
 }
 
-// AddVolumeType adds a type of volumes and returns its ID. A type that is there already stays.
+// AddVolumeType adds a volume type and returns its ID. An existing type is kept.
 func (svc *Service) AddVolumeType(name string) string {
 	if known := svc.VolumeTypeOf(name); known != nil {
 		return known.id

@@ -95,7 +95,7 @@ func (svc *Service) ReadableImage(q *core.Request, i *Image) bool {
 	return i.Visibility == "public" || i.Visibility == "community" || q.Owns(i.Owner)
 }
 
-// createImage makes an image that waits for its data, which the fake has no use for.
+// createImage creates an image that waits for its data, which the fake does not use.
 func (svc *Service) createImage(q *core.Request) (core.Reply, error) {
 	in := Image{Visibility: "shared", Tags: []string{}}
 	if json.Unmarshal(q.Body, &in) != nil {
@@ -108,7 +108,7 @@ func (svc *Service) createImage(q *core.Request) (core.Reply, error) {
 	return core.Created(*svc.addImage(&in))
 }
 
-// imageParameters are the parameters of a list that are no filters.
+// imageParameters are parameters of a list that are not filters.
 func imageParameters() []string {
 	return []string{"limit", "marker", "sort", "sort_key", "sort_dir", "tag"}
 }
@@ -140,7 +140,7 @@ func (svc *Service) listImages(q *core.Request) (core.Reply, error) {
 	first := imagesLink(q.HTTP.URL.RawQuery)
 	body := map[string]any{"schema": "/v2/schemas/images", "first": first}
 	if rows = rows[:min(limit, len(rows))]; len(rows) == limit && limit > 0 {
-		// A full page leads to the next, even if that is empty.
+		// A full page has a link to the next, even if that is empty.
 		separator := "?"
 		if strings.Contains(first, "?") {
 			separator = "&"
@@ -186,7 +186,7 @@ func hasOperators(filter string) bool {
 	return slices.Contains([]string{"name", "id", "status", "container_format", "disk_format"}, filter)
 }
 
-// checkImageOperators refuses operators that do not exist. Whatever stands before a colon is one.
+// checkImageOperators refuses unknown operators. Whatever precedes a colon is one.
 func checkImageOperators(query url.Values) error {
 	for key, values := range query {
 		operator, _, found := strings.Cut(values[len(values)-1], ":")
@@ -197,7 +197,7 @@ func checkImageOperators(query url.Values) error {
 	return nil
 }
 
-// imageOperands are the alternatives of a filter.
+// imageOperands are the alternatives in a filter.
 func imageOperands(value string) []string {
 	operator, operand, found := strings.Cut(value, ":")
 	switch {
@@ -213,7 +213,7 @@ func imageOperands(value string) []string {
 	return alternatives
 }
 
-// imageMatches compares an image with the filters of a list. Any property is one, and capitals make no difference.
+// imageMatches reports whether an image matches the filters of a list, by any property, without case.
 func (svc *Service) imageMatches(i *Image, query url.Values) bool {
 	for key, values := range query {
 		if slices.Contains(imageParameters(), key) || key == "visibility" && values[0] == "all" {
@@ -235,7 +235,7 @@ func (svc *Service) imageMatches(i *Image, query url.Values) bool {
 	return true
 }
 
-// SortImages puts the newest first, unless the list asks for something else.
+// SortImages sorts the newest first, unless the list has another order.
 func (svc *Service) SortImages(rows []*Image, query url.Values) error {
 	slices.Reverse(rows)
 	keys, dirs := query["sort_key"], query["sort_dir"]

@@ -41,7 +41,7 @@ func (svc *Service) registerKeystone() {
 	svc.RegisterFallback(e)
 }
 
-// subject returns the token that a call is about, to its user and to administrators.
+// subject returns the token that a call is about, if the caller is its user or an administrator.
 func (svc *Service) subject(q *core.Request, action string) (*Token, error) {
 	id := q.HTTP.Header.Get("X-Subject-Token")
 	if id == "" && !q.Admin() {
@@ -74,7 +74,7 @@ func (svc *Service) revokeToken(q *core.Request) (core.Reply, error) {
 	return core.NoContent()
 }
 
-// changePassword is for users who know the old one.
+// changePassword is for users with the old password.
 func (svc *Service) changePassword(q *core.Request) (core.Reply, error) {
 	var in struct {
 		Password string `json:"password"`

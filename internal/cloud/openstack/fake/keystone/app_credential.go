@@ -131,7 +131,7 @@ func (svc *Service) appCredentialView(a *appCredential) map[string]any {
 	return view
 }
 
-// appCredentialOf returns what the path names, to its owner and to administrators.
+// appCredentialOf returns the application credential in the path, if the caller is its owner or an administrator.
 func (svc *Service) appCredentialOf(q *core.Request, action string) (*appCredential, error) {
 	if q.Path("user") != q.UserID && !q.Admin() {
 		return nil, notAllowed(action)
@@ -143,7 +143,7 @@ func (svc *Service) appCredentialOf(q *core.Request, action string) (*appCredent
 	return a, nil
 }
 
-// mayManage refuses whoever came in by a credential that is not meant to make or remove others.
+// mayManage refuses callers with an application credential that may not create or delete others.
 func (svc *Service) mayManage(q *core.Request) error {
 	if a := svc.appCredential(q.AppCredentialID); a != nil && !a.unrestricted.Value {
 		return notAllowed("Using method 'application_credential' is not allowed for managing additional application credentials.")
@@ -197,10 +197,10 @@ func (svc *Service) createAppCredential(q *core.Request) (core.Reply, error) {
 	return core.Created(map[string]any{"application_credential": view})
 }
 
-// newSecret has the 86 characters that Keystone gives a secret.
+// newSecret returns 86 characters, as Keystone's secrets have.
 func newSecret() string { return (core.NewHexID() + core.NewHexID() + core.NewHexID())[:86] }
 
-// expiry reads the time at which an application credential ends.
+// expiry parses the expiration time of an application credential.
 func (svc *Service) expiry(sent core.Opt[string]) (time.Time, error) {
 	if !sent.Given() {
 		return time.Time{}, nil
@@ -215,7 +215,7 @@ func (svc *Service) expiry(sent core.Opt[string]) (time.Time, error) {
 	return at, nil
 }
 
-// rolesFor returns the names of the roles that an application credential asks for, which are all of the caller's if it does not.
+// rolesFor returns the requested roles of an application credential; default all of the caller's.
 func (svc *Service) rolesFor(q *core.Request, wanted []authName) ([]string, error) {
 	if len(wanted) == 0 {
 		return slices.Clone(q.Roles), nil

@@ -46,7 +46,7 @@ type authAppCredential struct {
 type authScope struct {
 	Project *authProject `json:"project"`
 	Domain  *authName    `json:"domain"`
-	// unscoped is the word in the place of an object: not even the user's default project.
+	// unscoped is the string "unscoped" instead of an object: not even the user's default project.
 	unscoped bool
 }
 
@@ -84,7 +84,7 @@ func (svc *Service) issueToken(q *core.Request) (core.Reply, error) {
 	return svc.tokenReply(q, http.StatusCreated, t)
 }
 
-// readLogin reads the body and refuses what can be refused without knowing anybody.
+// readLogin parses the body and refuses what is invalid without looking up the user.
 func readLogin(body []byte) (*authRequest, *wire.Error) {
 	var envelope map[string]json.RawMessage
 	if len(body) > 0 && json.Unmarshal(body, &envelope) != nil { // it may be JSON, but no object
@@ -154,7 +154,7 @@ func (svc *Service) authenticatePassword(in *authRequest) (*Token, *wire.Error) 
 	return svc.newToken(caller, "password"), nil
 }
 
-// check refuses what names nobody.
+// check refuses an identity without a name and an ID.
 func (u *authUser) check() *wire.Error {
 	switch {
 	case u.ID == "" && u.Name == "":
@@ -165,7 +165,7 @@ func (u *authUser) check() *wire.Error {
 	return nil
 }
 
-// authenticateToken trades a token for one that may be for another project, but lives no longer.
+// authenticateToken exchanges a token for one of possibly another project with the same expiration.
 func (svc *Service) authenticateToken(in *authRequest) (*Token, *wire.Error) {
 	old := svc.Tokens[in.Identity.Token.ID]
 	if old == nil {
@@ -187,7 +187,7 @@ func (svc *Service) authenticateToken(in *authRequest) (*Token, *wire.Error) {
 	return t, nil
 }
 
-// unknownToken is what Keystone says of a token that it is asked about.
+// unknownToken is Keystone's response for an unknown token.
 func unknownToken(id string) *wire.Error {
 	if strings.HasPrefix(id, "gAAAAA") {
 		return core.NotFound("", "Failed to validate token")
@@ -231,7 +231,7 @@ func (svc *Service) scopeTo(u *User, p *Project) (*core.Identity, *wire.Error) {
 	return &core.Identity{UserID: u.ID, UserName: u.name, ProjectID: p.ID, ProjectName: p.name, Roles: withImplied(u.Roles[p.ID])}, nil
 }
 
-// withImplied adds the roles that others imply: an administrator is a member, and a member is a reader.
+// withImplied adds the implied roles: an administrator is a member, and a member is a reader.
 func withImplied(roles []string) []string {
 	for _, implied := range [][2]string{{core.RoleAdmin, core.RoleMember}, {core.RoleMember, roleReader}} {
 		if slices.Contains(roles, implied[0]) && !slices.Contains(roles, implied[1]) {

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// registerOperator serves what an operator needs to make projects and users, and to remove them again.
+// registerOperator serves what an operator needs to create and delete projects and users.
 func (svc *Service) registerOperator(e core.Endpoint) {
 	svc.operatorRoute(e, "GET /v3/projects", "identity:list_projects", svc.listProjects)
 	svc.operatorRoute(e, "POST /v3/projects", "identity:create_project", svc.createProject)
@@ -29,7 +29,7 @@ func (svc *Service) registerOperator(e core.Endpoint) {
 	svc.Route(e, "DELETE "+grant, svc.revokeRole)
 }
 
-// operatorRoute registers a call that only administrators may make. Whoever asks about himself may, too.
+// operatorRoute registers a call that only administrators may make, except about themselves.
 func (svc *Service) operatorRoute(e core.Endpoint, pattern, action string, h core.Handler) {
 	svc.Route(e, pattern, func(q *core.Request) (core.Reply, error) {
 		ownAccount := pattern == "GET /v3/users/{user}" && q.Path("user") == q.UserID
@@ -41,7 +41,7 @@ func (svc *Service) operatorRoute(e core.Endpoint, pattern, action string, h cor
 	})
 }
 
-// notAllowed is what Keystone answers when its policy says no.
+// notAllowed is Keystone's response if its policy denies a call.
 func notAllowed(action string) *wire.Error {
 	return core.Forbidden("", "You are not authorized to perform the requested action: %s.", action)
 }
@@ -68,7 +68,7 @@ func (u *User) view() map[string]any {
 	return view
 }
 
-// identityList is a list as Keystone frames it. It knows no pages.
+// identityList is a list in Keystone's format, without pages.
 func identityList(q *core.Request, key string, list any) (core.Reply, error) {
 	self := q.Base() + q.HTTP.URL.RequestURI()
 	return core.OK(map[string]any{key: list, "links": map[string]any{"next": nil, "previous": nil, "self": self}})
@@ -119,7 +119,7 @@ func (in *projectInput) into(p *Project) {
 	p.disabled = !in.Enabled.Or(!p.disabled)
 }
 
-// readIdentity reads what stands under a key of the body.
+// readIdentity parses what is under a key of the body.
 func readIdentity(q *core.Request, key string, into any) *wire.Error {
 	raw, found := core.Unwrap(q.Body, key)
 	if !found || json.Unmarshal(raw, into) != nil {
@@ -148,7 +148,7 @@ func (svc *Service) createProject(q *core.Request) (core.Reply, error) {
 	return core.Created(map[string]any{"project": p.view()})
 }
 
-// projectOf and userOf return what the path names by its ID.
+// projectOf and userOf return the object with the ID in the path.
 func (svc *Service) projectOf(q *core.Request) (*Project, error) {
 	id := q.Path("project")
 	for _, p := range svc.projects {
@@ -193,8 +193,7 @@ func (svc *Service) updateProject(q *core.Request) (core.Reply, error) {
 	return core.OK(map[string]any{"project": p.view()})
 }
 
-// deleteProject removes a project and whatever Keystone itself knows of it. The other services hear nothing of it: what they
-// have stays.
+// deleteProject deletes a project and Keystone's objects in it. The other services are not told: their resources stay.
 func (svc *Service) deleteProject(q *core.Request) (core.Reply, error) {
 	p, err := svc.projectOf(q)
 	if err != nil {
@@ -285,7 +284,7 @@ type grant struct {
 	role    string
 }
 
-// grantOf returns what the path of a grant names. It is looked up before anybody asks who may do what.
+// grantOf returns the grant in the path. It is looked up before the caller's rights are checked.
 func (svc *Service) grantOf(q *core.Request, action string) (*grant, error) {
 	g := &grant{}
 	for name, id := range svc.roles {

@@ -13,8 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// collection is one kind of Neutron resource: what its create, update and delete do. Everything else is the same for
-// all kinds and done here.
+// collection is a kind of Neutron resource with its create, update and delete. What all kinds have in common is done here.
 type collection[T any] struct {
 	singular, plural string // "security_group", "security_groups"
 	path             string // "security-groups"
@@ -22,23 +21,23 @@ type collection[T any] struct {
 	std              func(*T) *Standard
 	quota            string // name of the quota, or "" for none
 	missing          func(id string) *wire.Error
-	// visible widens who may read a row beyond its owner; nil means nobody else.
+	// visible permits others than the owner to read a row; nil permits nobody else.
 	visible func(*core.Identity, *T) bool
-	// deletable widens who may change and delete a row beyond its owner; nil means nobody else.
+	// deletable permits others than the owner to change and delete a row; nil permits nobody else.
 	deletable func(*core.Identity, *T) bool
 
 	create func(q *core.Request, projectID string, raw json.RawMessage) (*T, error)
 	update func(q *core.Request, row *T, raw json.RawMessage) error
 	remove func(q *core.Request, row *T) error
-	// before is done before a list is read; nil means nothing.
+	// before is called before a list is read; may be nil.
 	before func(q *core.Request)
-	// ignoresIfMatch reports whether an update is done whatever If-Match says; nil means never.
+	// ignoresIfMatch reports whether an update ignores If-Match; nil for never.
 	ignoresIfMatch func(raw json.RawMessage) bool
-	// startsAtRevisionZero says that the revision number of a new row is 0, not 1.
+	// startsAtRevisionZero is true if the revision number of a new row is 0, not 1.
 	startsAtRevisionZero bool
-	// updated is how a row is shown after an update; nil means as always.
+	// updated formats a row in the response to an update; nil for the usual format.
 	updated func(row *T) any
-	// discard undoes a create, for a bulk of which a later part fails.
+	// discard undoes a create in a bulk of which a later part fails.
 	discard func(row *T)
 
 	filters core.Filters
@@ -79,7 +78,7 @@ func (k *collection[T]) readable(caller *core.Identity, row *T) bool {
 	return caller.Owns(k.std(row).ProjectID) || k.visible != nil && k.visible(caller, row)
 }
 
-// find returns the row that a call names, if the caller may see it.
+// find returns the row in the path, if the caller may read it.
 func (k *collection[T]) find(q *core.Request) (*T, error) {
 	row := k.rows.Get(q.Path("id"))
 	if row == nil || !k.readable(q.Identity, row) {
@@ -88,7 +87,7 @@ func (k *collection[T]) find(q *core.Request) (*T, error) {
 	return row, nil
 }
 
-// findOwn returns the row that a call names, if the caller may change it.
+// findOwn returns the row in the path, if the caller may change it.
 func (k *collection[T]) findOwn(q *core.Request) (*T, error) {
 	row, err := k.find(q)
 	if err != nil {
@@ -196,7 +195,7 @@ func createRow[T any](svc *Service, k *collection[T], q *core.Request, raw json.
 	return nil, over
 }
 
-// ownerOf takes tenant_id and project_id out of the attributes. Only administrators create for other projects.
+// ownerOf removes tenant_id and project_id from the attributes. Only administrators create for other projects.
 func ownerOf(q *core.Request, raw json.RawMessage) (string, json.RawMessage, error) {
 	var attrs map[string]json.RawMessage
 	if json.Unmarshal(raw, &attrs) != nil {
@@ -249,7 +248,7 @@ func updateRow[T any](svc *Service, k *collection[T], q *core.Request) (core.Rep
 	return showRow(k, q, http.StatusOK, row)
 }
 
-// ifMatch implements the extension revision-if-match. A condition that is no revision is nobody's business.
+// ifMatch implements the extension revision-if-match. A condition that is not a revision is ignored.
 func (svc *Service) ifMatch(q *core.Request, std *Standard) error {
 	if !svc.Config.HasExtension("revision-if-match") {
 		return nil
@@ -270,7 +269,7 @@ func (svc *Service) ifMatch(q *core.Request, std *Standard) error {
 	return nil
 }
 
-// Touch notes a change of a resource.
+// Touch records a change of a resource.
 func (svc *Service) Touch(std *Standard) {
 	std.RevisionNumber++
 	std.UpdatedAt = core.Timestamp(svc.Now())

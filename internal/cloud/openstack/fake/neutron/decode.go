@@ -16,7 +16,7 @@ import (
 // The longest name, description and tag.
 const maxText = 255
 
-// decodeNeutron decodes attributes and answers for wrong ones as Neutron does.
+// decodeNeutron decodes attributes, with Neutron's errors for invalid ones.
 func decodeNeutron[T any](raw json.RawMessage, into any, verb string) error {
 	if err := core.DecodeStrictly(raw, into); err != nil {
 		return neutronDecodeError[T](raw, into, err, verb)
@@ -39,7 +39,7 @@ func neutronDecodeError[T any](raw json.RawMessage, into any, err *core.DecodeEr
 	}
 }
 
-// wrongType says that a value has not the type that its attribute has.
+// wrongType is the error for a value of another type than its attribute's.
 func wrongType(raw json.RawMessage, into any, err *core.DecodeError) error {
 	var sent map[string]any
 	row := reflect.TypeOf(into).Elem()
@@ -65,7 +65,7 @@ func wrongType(raw json.RawMessage, into any, err *core.DecodeError) error {
 	}
 }
 
-// wrongList says that a value is not the list that its attribute is.
+// wrongList is the error for a value that is not a list.
 func wrongList(attribute, shown string) string {
 	if attribute == "dns_nameservers" && shown != "" { // Python goes through the letters of a text
 		return fmt.Sprintf("'%[1]c' is not a valid nameserver. '%[1]c' is not a valid IP address", shown[0])
@@ -79,7 +79,7 @@ func wrongList(attribute, shown string) string {
 	return fmt.Sprintf("'%s' is not a list", shown)
 }
 
-// badValue is how Neutron refuses the value of an attribute.
+// badValue is Neutron's error for the value of an attribute.
 func badValue(attribute, format string, args ...any) error {
 	return core.BadRequest("HTTPBadRequest", "Invalid input for %s. Reason: %s.", attribute, fmt.Sprintf(format, args...))
 }
@@ -101,7 +101,7 @@ func checkTexts(in reflect.Value) error {
 	return nil
 }
 
-// checkID refuses what is no UUID.
+// checkID refuses other strings than UUIDs.
 func checkID(attribute string, id core.Opt[string]) error {
 	switch {
 	case id.Null:
@@ -125,7 +125,7 @@ func isUUID(text string) bool {
 	return true
 }
 
-// checkAddress refuses what is no address.
+// checkAddress refuses other strings than addresses.
 func checkAddress(attribute string, address core.Opt[string]) error {
 	if !address.Given() {
 		return nil

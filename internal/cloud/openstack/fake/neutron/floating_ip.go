@@ -98,7 +98,7 @@ func (in *floatingIPChange) check() error {
 	return checkID("port_id", in.PortID)
 }
 
-// floatingAddress takes an IPv4 address of an external network.
+// floatingAddress allocates an IPv4 address of an external network.
 func (svc *Service) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
 	for _, id := range n.Subnets {
 		if s := svc.Subnets.Get(id); s.IPVersion == 4 {
@@ -110,7 +110,7 @@ func (svc *Service) floatingAddress(n *Network, p *Port) ([]FixedIP, error) {
 	return nil, core.Conflict("IpAddressGenerationFailure", "No more IP addresses available on network %s.", n.ID)
 }
 
-// updateFloatingIP leaves the port alone where the change does not mention it, except that a change of nothing takes it away.
+// updateFloatingIP keeps the port if the change does not contain it; an empty change removes it.
 func (svc *Service) updateFloatingIP(q *core.Request, f *FloatingIP, raw json.RawMessage) error {
 	var in floatingIPChange
 	if err := decodeNeutron[FloatingIP](raw, &in, http.MethodPut); err != nil {
@@ -131,7 +131,7 @@ func (svc *Service) updateFloatingIP(q *core.Request, f *FloatingIP, raw json.Ra
 	return nil
 }
 
-// associate leads a floating IP that leads nowhere to what a request asks for, if anything.
+// associate connects a floating IP with what a request names, if anything.
 func (svc *Service) associate(q *core.Request, f *FloatingIP, in *floatingIPChange) error {
 	if in.PortID.Value == "" {
 		if in.FixedIPAddress.Value != "" {
@@ -161,7 +161,7 @@ func (svc *Service) associate(q *core.Request, f *FloatingIP, in *floatingIPChan
 	return nil
 }
 
-// targetOf is the IPv4 address of a port that is meant, which need not be said when there is only one.
+// targetOf is the IPv4 address of the port, which must be named if there are several.
 func targetOf(p *Port, address string) (FixedIP, error) {
 	var candidates []FixedIP
 	for _, ip := range p.FixedIPs {
@@ -181,7 +181,7 @@ func targetOf(p *Port, address string) (FixedIP, error) {
 	}
 }
 
-// routerBetween is a router that joins a subnet with an external network, or nil.
+// routerBetween is a router that connects a subnet with an external network, or nil.
 func (svc *Service) routerBetween(subnetID, networkID string) *Router {
 	return svc.Routers.First(func(r *Router) bool {
 		if r.Gateway == nil || r.Gateway.NetworkID != networkID {

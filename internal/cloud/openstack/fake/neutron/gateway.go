@@ -14,7 +14,7 @@ type gatewayInput struct {
 	QoSPolicyID      core.Opt[string]         `json:"qos_policy_id"`
 }
 
-// given are the attributes that were sent.
+// given are the attributes in the request.
 func (in *gatewayInput) given() []string {
 	var names []string
 	for _, attribute := range []struct {
@@ -33,7 +33,7 @@ func (in *gatewayInput) given() []string {
 	return names
 }
 
-// check checks the input by itself.
+// check validates the input on its own.
 func (in *gatewayInput) check() error {
 	if !in.NetworkID.Set {
 		return badValue("external_gateway_info", "Validation of dictionary's keys failed. Expected keys: {'network_id'} Provided keys: {'%s'}",
@@ -42,7 +42,7 @@ func (in *gatewayInput) check() error {
 	return checkID("external_gateway_info", in.NetworkID)
 }
 
-// setGateway connects a router to an external network, changes the connection, or (null or empty) cuts it.
+// setGateway connects a router to an external network, changes the connection, or (null or empty) removes it.
 func (svc *Service) setGateway(q *core.Request, r *Router, in core.Opt[gatewayInput]) error {
 	if in.Null || len(in.Value.given()) == 0 {
 		if err := svc.checkGatewayUnused(r); err != nil {
@@ -61,7 +61,7 @@ func (svc *Service) setGateway(q *core.Request, r *Router, in core.Opt[gatewayIn
 	if err != nil {
 		return err
 	}
-	// Neutron falls back to its own default when enable_snat is not sent, also in an update.
+	// Without enable_snat in the request, also in an update, Neutron uses its default.
 	snat := in.Value.EnableSNAT.Or(true)
 	if r.Gateway != nil && r.Gateway.NetworkID == network.ID && len(in.Value.ExternalFixedIPs.Value) == 0 {
 		changed := *r.Gateway
@@ -82,7 +82,7 @@ func (svc *Service) setGateway(q *core.Request, r *Router, in core.Opt[gatewayIn
 	return svc.connectGateway(r, network, in.Value.ExternalFixedIPs.Value, snat)
 }
 
-// externalNetwork is the network to which a gateway shall lead.
+// externalNetwork is the network of the requested gateway.
 func (svc *Service) externalNetwork(q *core.Request, id string) (*Network, error) {
 	n, err := svc.ReadableNetwork(q.Identity, id)
 	if err == nil && !n.External {
@@ -91,7 +91,7 @@ func (svc *Service) externalNetwork(q *core.Request, id string) (*Network, error
 	return n, err
 }
 
-// connectGateway makes the gateway port, with its new addresses before the old ones are given back.
+// connectGateway creates the gateway port; its new addresses are allocated before the old ones are released.
 func (svc *Service) connectGateway(r *Router, n *Network, wanted []FixedIPInput, snat bool) error {
 	p := svc.NewPort("", n, ownerGateway, r.ID)
 	ips, err := svc.reassignGateway(r, n, p.ID, p.MACAddress, wanted)
@@ -105,7 +105,7 @@ func (svc *Service) connectGateway(r *Router, n *Network, wanted []FixedIPInput,
 	return nil
 }
 
-// reassignGateway assigns the addresses of a gateway. Those that the router has already may be asked for again.
+// reassignGateway assigns the addresses of a gateway. The router's present addresses may be requested again.
 func (svc *Service) reassignGateway(r *Router, n *Network, portID, mac string, wanted []FixedIPInput) ([]FixedIP, error) {
 	if len(wanted) == 0 {
 		return svc.AllocateAny(n, portID, mac)
@@ -140,7 +140,7 @@ func (svc *Service) clearGateway(r *Router) {
 	r.Gateway = nil
 }
 
-// checkGatewayUnused refuses to cut a gateway that floating IPs need.
+// checkGatewayUnused refuses to remove a gateway that floating IPs need.
 func (svc *Service) checkGatewayUnused(r *Router) error {
 	if r.Gateway == nil || svc.Fips.First(func(f *FloatingIP) bool { return string(f.RouterID) == r.ID }) == nil {
 		return nil

@@ -39,7 +39,7 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return last
 }
 
-// usable reports whether a host may have the address: IPv4 keeps the first and the last of a range for itself.
+// usable reports whether a host may have the address: the first and the last of an IPv4 range are reserved.
 func usable(p netip.Prefix, addr netip.Addr) bool {
 	if !p.Contains(addr) {
 		return false
@@ -63,7 +63,7 @@ func hostsOf(p netip.Prefix) (first, last netip.Addr) {
 	}
 }
 
-// DefaultPools is the whole range without what is reserved and without the gateway.
+// DefaultPools is the whole range without reserved addresses and the gateway.
 func DefaultPools(s *Subnet) []AllocationPool {
 	first, last := hostsOf(PrefixOf(s))
 	pools := []AllocationPool{}
@@ -86,7 +86,7 @@ func DefaultPools(s *Subnet) []AllocationPool {
 	return pools
 }
 
-// claim takes one address of a subnet for a port.
+// claim allocates a given address of a subnet for a port.
 func (svc *Service) claim(s *Subnet, addr netip.Addr, portID string) error {
 	if !usable(PrefixOf(s), addr) {
 		return core.BadRequest("InvalidIpForSubnet", "IP address %s is not a valid IP for the specified subnet.", addr)
@@ -103,7 +103,7 @@ func (svc *Service) claim(s *Subnet, addr netip.Addr, portID string) error {
 	return nil
 }
 
-// allocate takes the lowest free address of a subnet's pools, or the one that belongs to the MAC address.
+// allocate allocates the lowest free address of a subnet's pools, or the one that is derived from the MAC address.
 func (svc *Service) allocate(s *Subnet, portID, mac string) (FixedIP, error) {
 	if isAuto(s) {
 		addr := eui64(PrefixOf(s), mac)
@@ -129,7 +129,7 @@ func (svc *Service) release(ips []FixedIP) {
 	}
 }
 
-// addAutoAddresses gives the ports of a network their address in a new subnet with automatic addresses.
+// addAutoAddresses gives the ports of a network their automatic address in a new subnet.
 func (svc *Service) addAutoAddresses(s *Subnet) {
 	if !isAuto(s) {
 		return
@@ -158,7 +158,7 @@ func (svc *Service) addDHCPAddress(n *Network, s *Subnet) {
 	}
 }
 
-// eui64 is the address in a /64 that belongs to a MAC address.
+// eui64 is the address in a /64 that is derived from a MAC address.
 func eui64(p netip.Prefix, mac string) netip.Addr {
 	hw, err := net.ParseMAC(mac)
 	if err != nil || len(hw) != 6 {
@@ -169,7 +169,7 @@ func eui64(p netip.Prefix, mac string) netip.Addr {
 	return netip.AddrFrom16(raw)
 }
 
-// ExhaustSubnet makes a subnet, given by name or ID, give out no address any more; or again, when full is false.
+// ExhaustSubnet makes a subnet, given by name or ID, have no free address; or again, when full is false.
 func (svc *Service) ExhaustSubnet(nameOrID string, full bool) error {
 	s := svc.Subnets.First(func(s *Subnet) bool { return s.ID == nameOrID || s.Name == nameOrID })
 	if s == nil {

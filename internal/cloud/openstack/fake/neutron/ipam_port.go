@@ -6,8 +6,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// AllocateAny takes what a port gets that asks for nothing: an IPv4 address of the first subnet that has one, the same
-// for IPv6, and an address in every subnet with automatic addresses.
+// AllocateAny allocates the addresses of a port without a request: an IPv4 address of the first subnet that has a free one, the same for IPv6, and an
+// address in each subnet with automatic addresses.
 func (svc *Service) AllocateAny(n *Network, portID, mac string) ([]FixedIP, error) {
 	ips := []FixedIP{}
 	tried, assigned := map[int]bool{}, map[int]bool{}
@@ -35,7 +35,7 @@ func (svc *Service) AllocateAny(n *Network, portID, mac string) ([]FixedIP, erro
 	return ips, nil
 }
 
-// Assign takes the addresses that a request asks for. Either all are taken or none.
+// Assign allocates the requested addresses, all or none.
 func (svc *Service) Assign(n *Network, portID, mac string, wanted []FixedIPInput) ([]FixedIP, error) {
 	ips := []FixedIP{}
 	for _, w := range wanted {
@@ -64,8 +64,7 @@ func (svc *Service) assignOne(n *Network, portID, mac string, w FixedIPInput) (F
 	return FixedIP{SubnetID: s.ID, IPAddress: addr.String()}, svc.claim(s, addr, portID)
 }
 
-// assignWithAuto is assign for a port that a member has. Automatic addresses are nobody's choice: it has one in each subnet that
-// gives such.
+// assignWithAuto is Assign for a port of a member. Automatic addresses cannot be chosen: the port has one in each subnet that has them.
 func (svc *Service) assignWithAuto(n *Network, p *Port, wanted []FixedIPInput) ([]FixedIP, error) {
 	auto := func(id string) bool {
 		s := svc.Subnets.Get(id)
@@ -89,8 +88,8 @@ func (svc *Service) assignWithAuto(n *Network, p *Port, wanted []FixedIPInput) (
 	return ips, nil
 }
 
-// replaceFixedIPs gives a port the wanted addresses in place of those that it has. It keeps what is wanted again: the same address, or
-// one in a subnet of which any address will do, and its automatic addresses. Either all is exchanged or nothing.
+// replaceFixedIPs replaces the addresses of a port by the requested ones. It keeps those that are requested again: the same address, or one in a subnet
+// for which any address is requested, and its automatic addresses. Either all are replaced or none.
 func (svc *Service) replaceFixedIPs(n *Network, p *Port, wanted []FixedIPInput) ([]FixedIP, error) {
 	left := slices.Clone(p.FixedIPs)
 	var kept []FixedIP

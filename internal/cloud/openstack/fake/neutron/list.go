@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// unfilterable reports whether an attribute is shown but cannot be asked for.
+// unfilterable reports whether an attribute cannot be used as a filter.
 func unfilterable(key string) bool {
 	switch key {
 	case "subnets", "availability_zones", "availability_zone_hints", "ipv4_address_scope", "ipv6_address_scope",
@@ -62,13 +62,13 @@ func checkFilter(kind reflect.Type, value string) *wire.Error {
 	return nil
 }
 
-// pythonList writes texts as Python writes a list of them.
+// pythonList formats strings as Python formats a list of them.
 func pythonList(texts []string) string { return "['" + strings.Join(texts, "', '") + "']" }
 
 // order is how a list is sorted: by the given attributes, and then by ID.
 type order[T any] func(a, b *T) int
 
-// unsortable reports whether a list cannot be sorted by an attribute that it shows.
+// unsortable reports whether an attribute cannot be used for sorting.
 func unsortable(key string) bool {
 	switch key {
 	case "description", "tags", "revision_number", "created_at", "updated_at", "shared", "router:external", "is_default", "fixed_ips",
@@ -103,8 +103,8 @@ func orderOf[T any](f core.Filters, id func(*T) string, q url.Values) (order[T],
 	}, nil
 }
 
-// neutronPage cuts the page that limit and marker ask for, or that the cloud's own page size imposes, out of a sorted list.
-// Without a limit, a marker means nothing.
+// neutronPage returns the page of a sorted list that limit and marker request, or that the cloud's page size enforces. A marker without a limit is
+// ignored.
 func neutronPage[T any](rows []*T, k *collection[T], by order[T], q *core.Request, pageSize int) (core.Page[T], *wire.Error) {
 	limit, err := neutronLimit(q.Values, pageSize)
 	if err != nil || limit == 0 {
@@ -142,8 +142,8 @@ func neutronLimit(q url.Values, pageSize int) (int, *wire.Error) {
 	return limit, nil
 }
 
-// neutronLinks leads to the pages before and after this one. Whether there is anything on them nobody has looked: only a page that
-// is not full is known to be the last one in its direction.
+// neutronLinks are links to the previous and next page. They may be empty: only a page that is not full is known to be the last one in its
+// direction.
 func neutronLinks[T any](rows []*T, id func(*T) string, q *core.Request, full, back bool) []map[string]string {
 	var links []map[string]string
 	link := func(rel string, at int) {
@@ -167,7 +167,7 @@ func neutronLinks[T any](rows []*T, id func(*T) string, q *core.Request, full, b
 	return links
 }
 
-// matchFixedIPs wants an address that lies in one of the given subnets and is one of the given addresses.
+// matchFixedIPs requires an address in one of the given subnets that is one of the given addresses.
 func matchFixedIPs(ips []FixedIP, values []string) bool {
 	wanted := url.Values{}
 	for _, value := range values {
@@ -186,7 +186,7 @@ func matchFixedIPs(ips []FixedIP, values []string) bool {
 	})
 }
 
-// matchOwn compares the fields whose types only Neutron has.
+// matchOwn compares fields with Neutron's own types.
 func matchOwn(field any, values []string) (matched, known bool) {
 	ips, known := field.([]FixedIP)
 	return known && matchFixedIPs(ips, values), known

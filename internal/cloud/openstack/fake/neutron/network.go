@@ -41,7 +41,7 @@ func networkNotFound(id string) *wire.Error {
 	return core.NotFound("NetworkNotFound", "Network %s could not be found.", id)
 }
 
-// ReadableNetwork returns a network that the caller may see.
+// ReadableNetwork returns a network that the caller may read.
 func (svc *Service) ReadableNetwork(caller *core.Identity, id string) (*Network, error) {
 	n := svc.Networks.Get(id)
 	if n == nil || !caller.Owns(n.ProjectID) && !n.Shared && !n.External {
@@ -70,7 +70,7 @@ func (svc *Service) createNetwork(q *core.Request, projectID string, raw json.Ra
 	return svc.Networks.Add(n), nil
 }
 
-// NewNetwork is a network with the defaults, not yet stored.
+// NewNetwork is a network with defaults that is not stored yet.
 func (svc *Service) NewNetwork(projectID string) *Network {
 	return &Network{
 		Standard: svc.newStandard(projectID, ""), Status: "ACTIVE", AdminStateUp: true, PortSecurity: true,
@@ -121,7 +121,7 @@ func (svc *Service) applyNetwork(n *Network, in *networkInput) {
 	}
 }
 
-// deleteNetwork takes the subnets along, and the ports that Neutron made for itself. Any other port is in its way.
+// deleteNetwork also deletes the subnets, and Neutron's own ports. Any other port prevents it.
 func (svc *Service) deleteNetwork(_ *core.Request, n *Network) error {
 	on := svc.Ports.Where(func(p *Port) bool { return p.NetworkID == n.ID })
 	var inUse []string

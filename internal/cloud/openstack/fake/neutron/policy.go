@@ -11,19 +11,19 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// What a plain member may not do, in the words of Neutron's policy engine.
+// What a plain member may not do, with the names of Neutron's policy rules.
 
-// denied is what Neutron answers when its policy does not allow an attribute.
+// denied is Neutron's response if its policy denies an attribute.
 func denied(action, resource, attribute string) *wire.Error {
 	return disallowed(action+"_"+resource, "rule:"+action+"_"+resource+":"+attribute)
 }
 
-// disallowed names the rule of a call and what else had to be allowed.
+// disallowed names the rule of a call and the further rules that were required.
 func disallowed(rule, more string) *wire.Error {
 	return core.Forbidden("PolicyNotAuthorized", "(rule:%s and %s) is disallowed by policy", rule, more)
 }
 
-// policyAction is how a policy calls what a request does.
+// policyAction is the policy's name of an action.
 func policyAction(q *core.Request) string {
 	if q.HTTP.Method == http.MethodPut {
 		return "update"
@@ -53,7 +53,7 @@ func networkPolicy(q *core.Request, in *networkInput) error {
 	return nil
 }
 
-// portPolicy leaves to the network's owner what could disturb others in it, and to operators on which host a port is.
+// portPolicy reserves attributes that affect others in a network for its owner, and the choice of a host for operators.
 func portPolicy(q *core.Request, n *Network, in *portInput, action string) error {
 	if q.Admin() {
 		return nil
@@ -89,7 +89,7 @@ func portAddressDenied(action string, ip FixedIPInput) *wire.Error {
 	return disallowed(rule, fmt.Sprintf("(rule:%s:fixed_ips and %s)", rule, parts))
 }
 
-// gatewayPolicy refuses what only administrators may choose, unless the cloud has opened it.
+// gatewayPolicy refuses attributes for administrators, unless the cloud permits them to members.
 func (svc *Service) gatewayPolicy(q *core.Request, in *gatewayInput) error {
 	if q.Admin() {
 		return nil
@@ -110,13 +110,13 @@ func (svc *Service) gatewayPolicy(q *core.Request, in *gatewayInput) error {
 	return disallowed(rule, fmt.Sprintf("(rule:%s:external_gateway_info and (%s))", rule, strings.Join(parts, " and ")))
 }
 
-// maySeeSubnet reports whether somebody sees a subnet. Those of an external network are hidden unless the policy says otherwise.
+// maySeeSubnet reports whether a caller may read a subnet. Those of external networks are hidden unless the policy permits them.
 func (svc *Service) maySeeSubnet(caller *core.Identity, s *Subnet) bool {
 	n := svc.Networks.Get(s.NetworkID)
 	return caller.Owns(s.ProjectID) || caller.Owns(n.ProjectID) || n.Shared || n.External && svc.Config.Policy.SeeExternalSubnets
 }
 
-// checkQuota answers as Neutron does when a create would go over a quota.
+// checkQuota returns Neutron's error if a create would exceed a quota.
 func (svc *Service) checkQuota(projectID, resource string, have, more int) error {
 	if resource != "" && svc.Exceeds(projectID, resource, have, more) {
 		return core.Conflict("OverQuota", "Quota exceeded for resources: ['%s'].", resource)
@@ -124,8 +124,8 @@ func (svc *Service) checkQuota(projectID, resource string, have, more int) error
 	return nil
 }
 
-// checkedBeforeQuota reports whether a create is refused before Neutron looks at the quota: it understands and authorises a request
-// first, for which it looks up the network that things are in.
+// checkedBeforeQuota reports whether a create is refused before Neutron checks the quota: it validates and authorizes a request first, for which it
+// reads the network.
 func checkedBeforeQuota(err error) bool {
 	refusal, isRefusal := errors.AsType[*wire.Error](err)
 	return isRefusal && slices.Contains([]string{"HTTPBadRequest", "PolicyNotAuthorized", "NetworkNotFound"}, refusal.Type)

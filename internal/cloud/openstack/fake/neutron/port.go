@@ -53,7 +53,7 @@ func (svc *Service) OwnPorts(projectID string) int {
 	return svc.Ports.Count(func(p *Port) bool { return p.ProjectID == projectID })
 }
 
-// NewPort is a port that is not yet stored and has no address.
+// NewPort is a port that is not stored yet and has no address.
 func (svc *Service) NewPort(projectID string, n *Network, owner, deviceID string) *Port {
 	return &Port{
 		Standard: svc.newStandard(projectID, ""), NetworkID: n.ID, Status: "DOWN", AdminStateUp: true, MACAddress: core.NewMAC(),
@@ -95,7 +95,7 @@ func (svc *Service) createPort(q *core.Request, projectID string, raw json.RawMe
 	return svc.Ports.Add(p), nil
 }
 
-// applyPort sets everything but the addresses.
+// applyPort sets all attributes except the addresses.
 func (svc *Service) applyPort(q *core.Request, p *Port, in *portInput, action string) error {
 	if err := portPolicy(q, svc.Networks.Get(p.NetworkID), in, action); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (svc *Service) updatePort(q *core.Request, p *Port, raw json.RawMessage) er
 	return nil
 }
 
-// deletePort refuses ports that routers and floating IPs stand on.
+// deletePort refuses ports that routers and floating IPs use.
 func (svc *Service) deletePort(_ *core.Request, p *Port) error {
 	owners := []string{ownerGateway, ownerFloatingIP}
 	if slices.Contains(owners, p.DeviceOwner) || IsRouterInterface(p.DeviceOwner) {
@@ -168,7 +168,7 @@ func (svc *Service) deletePort(_ *core.Request, p *Port) error {
 	return nil
 }
 
-// DropPort removes a port, gives its addresses back and disconnects its floating IPs.
+// DropPort deletes a port, releases its addresses and disconnects its floating IPs.
 func (svc *Service) DropPort(p *Port) {
 	svc.release(p.FixedIPs)
 	svc.CancelTransition(p.ID)

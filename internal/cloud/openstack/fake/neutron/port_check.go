@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// check refuses what is wrong with the form of the attributes of a port.
+// check validates the attributes of a port on their own.
 func (in *portInput) check() error {
 	if in.NetworkID.Set {
 		if err := checkID("network_id", in.NetworkID); err != nil {
@@ -69,7 +69,7 @@ func checkPairs(pairs []AddressPair) error {
 	return nil
 }
 
-// checkPort holds the attributes against what there is, and wants port security for what builds on it.
+// checkPort validates the attributes against existing resources; some require port security.
 func (svc *Service) checkPort(q *core.Request, p *Port, in *portInput) error {
 	if in.MACAddress.Given() && svc.Ports.First(func(o *Port) bool {
 		return o.ID != p.ID && o.NetworkID == p.NetworkID && o.MACAddress == in.MACAddress.Value

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// The most extra routes a router may have.
+// The maximum number of a router's extra routes.
 const maxRoutes = 30
 
 type routerInput struct {
@@ -37,8 +37,7 @@ func (svc *Service) routerCollection() *collection[Router] {
 	}
 }
 
-// routerUpdateIgnoresIfMatch reports whether an update is done whatever If-Match says: Neutron looks at it only when it changes the
-// routes or the gateway.
+// routerUpdateIgnoresIfMatch reports whether an update ignores If-Match: Neutron uses it only for changes of the routes or the gateway.
 func routerUpdateIgnoresIfMatch(raw json.RawMessage) bool {
 	var sent map[string]json.RawMessage
 	if json.Unmarshal(raw, &sent) != nil {
@@ -106,17 +105,17 @@ func (svc *Service) applyRouter(q *core.Request, r *Router, in *routerInput) err
 	return nil
 }
 
-// interfaces are the ports by which a router is connected to internal subnets.
+// interfaces are a router's ports in internal subnets.
 func (svc *Service) interfaces(routerID string) []*Port {
 	return svc.Ports.Where(func(p *Port) bool { return p.DeviceID == routerID && IsRouterInterface(p.DeviceOwner) })
 }
 
-// gatewayPort is the port by which a router is connected to its external network, or nil.
+// gatewayPort is a router's port in its external network, or nil.
 func (svc *Service) gatewayPort(routerID string) *Port {
 	return svc.Ports.First(func(p *Port) bool { return p.DeviceID == routerID && p.DeviceOwner == ownerGateway })
 }
 
-// checkRoutes wants every next hop to be a neighbour of the router.
+// checkRoutes requires that next hops are in the router's subnets.
 func (svc *Service) checkRoutes(r *Router, routes []HostRoute) error {
 	for i, route := range routes {
 		if err := checkRoute(route, routes[:i]); err != nil {
@@ -147,7 +146,7 @@ func (svc *Service) checkRoutes(r *Router, routes []HostRoute) error {
 	return nil
 }
 
-// checkRoute checks a route by itself and against those before it.
+// checkRoute validates a route on its own and against previous ones.
 func checkRoute(route HostRoute, before []HostRoute) error {
 	destination, err := netip.ParsePrefix(route.Destination)
 	switch {
@@ -163,7 +162,7 @@ func checkRoute(route HostRoute, before []HostRoute) error {
 	return nil
 }
 
-// shown is a route as Python prints it.
+// shown is a route in Python's format.
 func (r HostRoute) shown() string {
 	return fmt.Sprintf("{'destination': '%s', 'nexthop': '%s'}", r.Destination, r.NextHop)
 }

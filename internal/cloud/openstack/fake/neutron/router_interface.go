@@ -61,7 +61,7 @@ func badRouter(format string, args ...any) error {
 	return core.BadRequest("BadRequest", "Bad router request: "+format+".", args...)
 }
 
-// interfaceIn reads by what an interface is meant: a subnet, a port, or (to remove it) both.
+// interfaceIn parses how an interface is given: by subnet, port, or (for its removal) both.
 func interfaceIn(q *core.Request) (interfaceInput, error) {
 	var in interfaceInput
 	if json.Unmarshal(q.Body, &in) != nil || !in.SubnetID.Set && !in.PortID.Set {
@@ -102,7 +102,7 @@ func interfaceReply(r *Router, p *Port, subnetIDs []string) (core.Reply, error) 
 	})
 }
 
-// connectSubnet gives the router a port with the subnet's gateway address. IPv6 subnets of one network share a port.
+// connectSubnet creates a port of the router with the subnet's gateway address. IPv6 subnets of one network share a port.
 func (svc *Service) connectSubnet(q *core.Request, r *Router, in interfaceInput) (*Port, []string, error) {
 	s := svc.Subnets.Get(in.SubnetID.Value)
 	if s == nil || !svc.maySeeSubnet(q.Identity, s) {
@@ -139,7 +139,7 @@ func (svc *Service) connectSubnet(q *core.Request, r *Router, in interfaceInput)
 	return p, []string{s.ID}, nil
 }
 
-// ipv6Interface is the router's port on the network that carries IPv6 addresses, or nil.
+// ipv6Interface is the router's port in the network with IPv6 addresses, or nil.
 func (svc *Service) ipv6Interface(r *Router, networkID string) *Port {
 	for _, p := range svc.interfaces(r.ID) {
 		if p.NetworkID == networkID && len(p.FixedIPs) > 0 && AddrOf(p.FixedIPs[0].IPAddress).Is6() {
@@ -183,7 +183,7 @@ func (svc *Service) connectPort(q *core.Request, r *Router, in interfaceInput) (
 	return p, subnetIDs, nil
 }
 
-// checkOverlap refuses a subnet that the router has already, or that overlaps one it has or one of its external network.
+// checkOverlap refuses a subnet that the router already has, or that overlaps its others or those of its external network.
 func (svc *Service) checkOverlap(r *Router, s *Subnet) error {
 	var near []string
 	for _, p := range svc.interfaces(r.ID) {
@@ -231,7 +231,7 @@ func (svc *Service) removeInterface(q *core.Request, r *Router) (core.Reply, err
 	return interfaceReply(r, p, subnetIDs)
 }
 
-// findInterface returns a port of a router and those of its subnets that are meant.
+// findInterface returns a port of a router with the given subnets.
 func (svc *Service) findInterface(q *core.Request, r *Router, in interfaceInput) (*Port, []string, error) {
 	if in.PortID.Set {
 		for _, p := range svc.interfaces(r.ID) {
@@ -260,7 +260,7 @@ func (svc *Service) findInterface(q *core.Request, r *Router, in interfaceInput)
 	return nil, nil, core.NotFound("RouterInterfaceNotFoundForSubnet", "Router %s has no interface on subnet %s", r.ID, in.SubnetID.Value)
 }
 
-// checkInterfaceUnused refuses while floating IPs or extra routes go through the subnet.
+// checkInterfaceUnused refuses the removal while floating IPs or extra routes use the subnet.
 func (svc *Service) checkInterfaceUnused(r *Router, p *Port, subnetID string) error {
 	s := svc.Subnets.Get(subnetID)
 	for _, f := range svc.Fips.Rows {

@@ -23,7 +23,7 @@ type ruleInput struct {
 	Description          core.Opt[string] `json:"description"`
 }
 
-// registerSecurityGroupRules serves the rules, which live inside their groups.
+// registerSecurityGroupRules serves the rules, which belong to their groups.
 func (svc *Service) registerSecurityGroupRules(e core.Endpoint) {
 	const base = "/v2.0/security-group-rules"
 	k := &collection[SecurityGroupRule]{filters: core.NewFilters[SecurityGroupRule](matchOwn)}
@@ -81,7 +81,7 @@ func (svc *Service) findRule(q *core.Request) (*SecurityGroup, SecurityGroupRule
 	return g, g.Rules[at], nil
 }
 
-// createRules creates one rule or, all or nothing, several of one group.
+// createRules creates one rule or, all or none, several of one group.
 func (svc *Service) createRules(q *core.Request) (core.Reply, error) {
 	raws, isOne, err := rulesIn(q.Body)
 	if err != nil {
@@ -120,7 +120,7 @@ func (svc *Service) createRules(q *core.Request) (core.Reply, error) {
 	return core.Created(map[string]any{"security_group_rules": core.Copies(rules)})
 }
 
-// rulesIn returns the rules in a request body, and whether it is about one alone.
+// rulesIn returns the rules in a request body, and whether it has a single one.
 func rulesIn(body []byte) (raws []json.RawMessage, isOne bool, err error) {
 	if one, isOne := core.Unwrap(body, "security_group_rule"); isOne {
 		return []json.RawMessage{one}, true, nil
@@ -135,7 +135,7 @@ func rulesIn(body []byte) (raws []json.RawMessage, isOne bool, err error) {
 	return raws, false, nil
 }
 
-// readRule understands a rule by itself: whether its values go together is not looked at yet.
+// readRule parses a rule, without validating the combination of its values.
 func (svc *Service) readRule(q *core.Request, raw json.RawMessage) (*SecurityGroupRule, error) {
 	projectID, raw, err := ownerOf(q, raw)
 	if err != nil {
@@ -161,7 +161,7 @@ func (svc *Service) readRule(q *core.Request, raw json.RawMessage) (*SecurityGro
 	return r, in.convert(r)
 }
 
-// convert puts the values of a rule into the form in which Neutron keeps them.
+// convert converts the values of a rule to the form in which Neutron stores them.
 func (in *ruleInput) convert(r *SecurityGroupRule) error {
 	var err error
 	if r.Protocol, err = protocolOf(in.Protocol); err != nil {
@@ -180,7 +180,7 @@ func (in *ruleInput) convert(r *SecurityGroupRule) error {
 	return err
 }
 
-// checkRule checks all that Neutron checks of a rule, but for whether it is new to its group.
+// checkRule makes all of Neutron's checks of a rule, except whether it is new in its group.
 func (svc *Service) checkRule(q *core.Request, r *SecurityGroupRule) error {
 	r.canonical()
 	for _, check := range []func(*SecurityGroupRule) error{checkPorts, checkFamily, checkOneRemote} {
@@ -197,7 +197,7 @@ func (svc *Service) checkRule(q *core.Request, r *SecurityGroupRule) error {
 	return nil
 }
 
-// checkNew wants rules to differ from each other and from those that their group has.
+// checkNew requires that rules differ from each other and from their group's.
 func checkNew(g *SecurityGroup, rules []*SecurityGroupRule) error {
 	for i, r := range rules {
 		if slices.ContainsFunc(rules[:i], func(o *SecurityGroupRule) bool { return sameRule(o, r) }) {
@@ -212,8 +212,8 @@ func checkNew(g *SecurityGroup, rules []*SecurityGroupRule) error {
 	return nil
 }
 
-// sameRule reports whether two rules of a group are the same to Neutron. Their descriptions do not matter, and a prefix that
-// covers everything is the same as none; but a prefix with bits below its mask is not the same as one without.
+// sameRule reports whether Neutron considers two rules of a group equal. Descriptions are ignored, and a prefix of length 0 equals none; but a prefix
+// with host bits does not equal one without.
 func sameRule(a, b *SecurityGroupRule) bool {
 	remote := func(r *SecurityGroupRule) core.Null {
 		if r.RemoteIPPrefix == "0.0.0.0/0" || r.RemoteIPPrefix == "::/0" {

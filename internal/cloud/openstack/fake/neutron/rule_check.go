@@ -28,7 +28,7 @@ func (p RulePort) MarshalJSON() ([]byte, error) {
 // RuleText is the description of a security group rule, or NoText.
 type RuleText string
 
-// NoText is null on the wire: nobody described the rules that a group is born with.
+// NoText is null on the wire: the description of a new group's default rules.
 const NoText RuleText = "\x00"
 
 // MarshalJSON implements json.Marshaler.
@@ -39,7 +39,7 @@ func (t RuleText) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(t))
 }
 
-// portOf takes a number or a text that is one.
+// portOf accepts a number or its string form.
 func portOf(in core.Opt[any]) (RulePort, error) {
 	if !in.Given() {
 		return AnyPort, nil
@@ -68,7 +68,7 @@ func protocolNumbers() map[string]int {
 	}
 }
 
-// protocolOf takes a name in any case or a number, and null for any.
+// protocolOf accepts a name in any case or a number, and null for any.
 func protocolOf(in core.Opt[any]) (core.Null, error) {
 	if !in.Given() {
 		return "", nil
@@ -93,7 +93,7 @@ func etherType(sent string) (string, error) {
 	return "", core.BadRequest("SecurityGroupRuleInvalidEtherType", "Security group rule for ethertype '%s' not supported. Allowed values are ['IPv4', 'IPv6'].", sent)
 }
 
-// prefixesIn returns a range as it was sent, with the mask that a lone address lacks, and the same without bits below the mask.
+// prefixesIn returns a range as it was sent, with the mask that a single address lacks, and the same without host bits.
 func prefixesIn(sent string) (asSent, masked core.Null, err error) {
 	if sent == "" {
 		return "", "", nil
@@ -109,7 +109,7 @@ func prefixesIn(sent string) (asSent, masked core.Null, err error) {
 	return core.Null(prefix.String()), core.Null(prefix.Masked().String()), nil
 }
 
-// canonical gives ICMP its name in IPv6, and makes all ports any port.
+// canonical changes ICMP to its name in IPv6, and all ports to any port.
 func (r *SecurityGroupRule) canonical() {
 	if r.EtherType == "IPv6" {
 		switch r.Protocol {
@@ -136,7 +136,7 @@ func (r *SecurityGroupRule) protocolNumber() int {
 	return number
 }
 
-// checkPorts checks the two numbers, which mean ports, or type and code of ICMP.
+// checkPorts validates the two numbers, which are ports, or type and code of ICMP.
 func checkPorts(r *SecurityGroupRule) error {
 	low, high := r.PortRangeMin, r.PortRangeMax
 	if low == AnyPort && high == AnyPort {
@@ -174,7 +174,7 @@ func checkICMP(kind, code RulePort) error {
 	return nil
 }
 
-// checkFamily wants range and protocol to belong to the IP version.
+// checkFamily requires that range and protocol belong to the IP version.
 func checkFamily(r *SecurityGroupRule) error {
 	if r.RemoteIPPrefix != "" {
 		prefix := netip.MustParsePrefix(string(r.RemoteIPPrefix))

@@ -31,7 +31,7 @@ func (svc *Service) securityGroupCollection() *collection[SecurityGroup] {
 	}
 }
 
-// beforeGroups sees to it that a list finds the default group.
+// beforeGroups makes sure that a list contains the default group.
 func (svc *Service) beforeGroups(q *core.Request) {
 	if project := cmp.Or(q.Values.Get("project_id"), q.Values.Get("tenant_id"), q.ProjectID); q.Owns(project) {
 		svc.EnsureDefaultGroup(project)
@@ -42,7 +42,7 @@ func groupNotFound(id string) *wire.Error {
 	return core.NotFound("SecurityGroupNotFound", "Security group %s does not exist", id)
 }
 
-// EnsureDefaultGroup returns a project's default security group, which Neutron makes when it is first needed.
+// EnsureDefaultGroup returns a project's default security group, which Neutron creates at its first use.
 func (svc *Service) EnsureDefaultGroup(projectID string) *SecurityGroup {
 	g := svc.Groups.First(func(g *SecurityGroup) bool { return g.ProjectID == projectID && g.Name == DefaultGroup })
 	if g != nil {
@@ -71,7 +71,7 @@ func (svc *Service) ownRules(projectID string) int {
 	return count
 }
 
-// newSecurityGroup stores a group with the two rules that every group is born with.
+// newSecurityGroup stores a group with its two default rules.
 func (svc *Service) newSecurityGroup(projectID, name, description string) *SecurityGroup {
 	g := &SecurityGroup{Standard: svc.newStandard(projectID, description), Name: name, Stateful: true, Rules: []SecurityGroupRule{}}
 	for _, ether := range []string{"IPv4", "IPv6"} {
@@ -80,7 +80,7 @@ func (svc *Service) newSecurityGroup(projectID, name, description string) *Secur
 	return svc.Groups.Add(g)
 }
 
-// newRule is a rule that lets everything of an IP version through, not yet stored.
+// newRule is a rule that permits all traffic of an IP version, not stored yet.
 func (svc *Service) newRule(g *SecurityGroup, direction, ether string) *SecurityGroupRule {
 	return &SecurityGroupRule{
 		Standard: svc.newStandard(g.ProjectID, ""), SecurityGroupID: g.ID, Direction: direction, EtherType: ether,

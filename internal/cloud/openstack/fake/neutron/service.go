@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// Device owners that mean something to Neutron itself.
+// Device owners with a meaning for Neutron.
 const (
 	ownerGateway    = "network:router_gateway"
 	ownerFloatingIP = "network:floatingip"
@@ -74,7 +74,7 @@ func (svc *Service) registerNeutron() {
 	svc.RegisterFallback(e)
 }
 
-// coreResources is Neutron's table of contents. Extensions are not in it.
+// coreResources is Neutron's list of resources, without extensions.
 func coreResources(q *core.Request) (core.Reply, error) {
 	out := []any{}
 	for _, name := range []string{"network", "subnet", "subnetpool", "port"} {
@@ -84,7 +84,7 @@ func coreResources(q *core.Request) (core.Reply, error) {
 	return core.OK(map[string]any{"resources": out})
 }
 
-// extensions are the aliases of Neutron's extensions that are switched on.
+// extensions are the aliases of the enabled extensions.
 func (svc *Service) extensions() []string {
 	return core.Without([]string{
 		"address-scope", "agent", "allowed-address-pairs", "availability_zone", "binding", "default-subnetpools", "empty-string-filtering",
@@ -123,7 +123,7 @@ func (svc *Service) registerNeutronInfo(e core.Endpoint) {
 	})
 }
 
-// checkZones answers for availability zone hints that name no zone.
+// checkZones returns the error for availability zone hints without a zone.
 func (svc *Service) checkZones(hints []string) error {
 	for _, hint := range hints {
 		if !slices.Contains(svc.Config.Zones, hint) {

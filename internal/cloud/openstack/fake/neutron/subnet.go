@@ -113,7 +113,7 @@ func (svc *Service) createSubnet(q *core.Request, projectID string, raw json.Raw
 	return s, nil
 }
 
-// ownNetwork returns the network in which the caller wants to have something new.
+// ownNetwork returns the network of a new resource of the caller.
 func (svc *Service) ownNetwork(q *core.Request, id, what string) (*Network, error) {
 	n, err := svc.ReadableNetwork(q.Identity, id)
 	switch {
@@ -126,7 +126,7 @@ func (svc *Service) ownNetwork(q *core.Request, id, what string) (*Network, erro
 	}
 }
 
-// checkRoom refuses a subnet that has no place beside the others of its network.
+// checkRoom refuses a subnet that overlaps another one in its network.
 func (svc *Service) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) error {
 	if prefix.Bits() == 0 {
 		return invalid("0 is not allowed as CIDR prefix length")
@@ -144,7 +144,7 @@ func (svc *Service) checkCapacity(n *Network, s *Subnet, prefix netip.Prefix) er
 	return nil
 }
 
-// NewSubnet is an IPv4 subnet with the defaults, without a gateway and not yet stored.
+// NewSubnet is an IPv4 subnet with defaults, without a gateway and not stored yet.
 func (svc *Service) NewSubnet(projectID, networkID, cidr string) *Subnet {
 	return &Subnet{
 		Standard: svc.newStandard(projectID, ""), NetworkID: networkID, IPVersion: 4, CIDR: cidr, EnableDHCP: true,
@@ -176,7 +176,7 @@ func (svc *Service) updateSubnet(_ *core.Request, s *Subnet, raw json.RawMessage
 	return nil
 }
 
-// applySubnet checks and sets what may change in a subnet. A new subnet gets the default allocation pools.
+// applySubnet validates and sets the attributes of a subnet that may change. A new subnet gets the default allocation pools.
 func (svc *Service) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
 	if err := svc.checkChange(s, in, isNew); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (svc *Service) applySubnet(s *Subnet, in *subnetChange, isNew bool) error {
 	return nil
 }
 
-// deleteSubnet refuses while a port has an address, but for the addresses that Neutron takes back by itself.
+// deleteSubnet refuses while a port has an address, except addresses that Neutron itself allocated.
 func (svc *Service) deleteSubnet(_ *core.Request, s *Subnet) error {
 	on := svc.Ports.Where(func(p *Port) bool { return portIn(p, s.ID) })
 	for _, p := range on {

@@ -10,7 +10,7 @@ import (
 // The most DNS servers a subnet may have.
 const maxDNSServers = 5
 
-// check refuses what is wrong with the form of the attributes of a new subnet.
+// check validates the attributes of a new subnet on their own.
 func (in *subnetInput) check() error {
 	if !in.NetworkID.Set {
 		return required("network_id")
@@ -44,7 +44,7 @@ func (in *subnetInput) check() error {
 	return in.subnetChange.check()
 }
 
-// check refuses what is wrong with the form of attributes that may change.
+// check validates changed attributes on their own.
 func (in *subnetChange) check() error {
 	if err := checkAddress("gateway_ip", in.GatewayIP); err != nil {
 		return err
@@ -85,7 +85,7 @@ func checkHostRoutes(attribute string, routes []HostRoute) error {
 	return nil
 }
 
-// keys are the attributes of a route that were sent.
+// keys are the attributes of a route in the request.
 func (r HostRoute) keys() string {
 	switch {
 	case r.Destination != "":
@@ -96,7 +96,7 @@ func (r HostRoute) keys() string {
 	return ""
 }
 
-// prefix is the range that is asked for, by its first address; the zero prefix where there is none.
+// prefix is the requested range, by its first address; the zero prefix if there is none.
 func (in *subnetInput) prefix() (netip.Prefix, error) {
 	if !in.CIDR.Given() {
 		return netip.Prefix{}, nil
@@ -112,7 +112,7 @@ func (in *subnetInput) prefix() (netip.Prefix, error) {
 	return prefix.Masked(), nil
 }
 
-// checkSubnet holds the attributes of a new subnet against its range.
+// checkSubnet validates the attributes of a new subnet against its range.
 func (svc *Service) checkSubnet(in *subnetInput, prefix netip.Prefix) error {
 	if versionOf(prefix.Addr()) != in.IPVersion.Value {
 		return invalid("cidr '%s' does not match the ip_version '%d'", prefix, in.IPVersion.Value)
@@ -141,7 +141,7 @@ func versionOf(address netip.Addr) int {
 	return 6
 }
 
-// checkDHCP refuses ranges in which there cannot be a DHCP server.
+// checkDHCP refuses ranges without an address for a DHCP server.
 func checkDHCP(prefix netip.Prefix) error {
 	switch {
 	case prefix.Bits() > prefix.Addr().BitLen()-2:
@@ -173,8 +173,7 @@ func checkIPv6Modes(in *subnetInput, prefix netip.Prefix) error {
 
 func autoMode(mode string) bool { return mode == "slaac" || mode == "dhcpv6-stateless" }
 
-// defaultGateway is the first address that a host can have; with IPv6 that is the first of all, unless the range comes out of
-// a pool.
+// defaultGateway is the first address for hosts; for IPv6 the first of all, unless the range is from a pool.
 func defaultGateway(prefix netip.Prefix, chosen bool) netip.Addr {
 	if prefix.Addr().Is6() && !chosen {
 		return prefix.Addr()
@@ -182,7 +181,7 @@ func defaultGateway(prefix netip.Prefix, chosen bool) netip.Addr {
 	return prefix.Addr().Next()
 }
 
-// checkChange holds attributes that may change against the subnet that they are for.
+// checkChange validates changed attributes against their subnet.
 func (svc *Service) checkChange(s *Subnet, in *subnetChange, isNew bool) error {
 	if in.EnableDHCP.Or(false) && !isNew && !s.EnableDHCP {
 		if err := checkDHCP(PrefixOf(s)); err != nil {
@@ -222,7 +221,7 @@ func checkDNSServers(s *Subnet, servers []string, isNew bool) error {
 	return nil
 }
 
-// checkSubnetGateway refuses an address that no host in the range can have. One outside of the range is allowed.
+// checkSubnetGateway refuses a reserved address of the range. One outside of the range is accepted.
 func (svc *Service) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) error {
 	prefix := PrefixOf(s)
 	reserved := func(address netip.Addr) bool {
@@ -250,7 +249,7 @@ func (svc *Service) checkSubnetGateway(s *Subnet, in *subnetChange, isNew bool) 
 	return nil
 }
 
-// checkPools refuses pools that do not lie in the range, apart from each other and from the gateway.
+// checkPools refuses pools outside of the range, or that overlap each other or the gateway.
 func checkPools(s *Subnet, in *subnetChange) error {
 	pools := s.AllocationPools
 	if in.AllocationPools.Given() {

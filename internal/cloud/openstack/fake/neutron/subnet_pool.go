@@ -72,7 +72,7 @@ func (svc *Service) updateSubnetPool(q *core.Request, p *SubnetPool, raw json.Ra
 	return nil
 }
 
-// updatedPool is how Neutron shows a pool after an update, and nowhere else: with numbers, and without what is null.
+// updatedPool is the format of a pool in the response to an update only: with numbers, and without null.
 func updatedPool(p *SubnetPool) any {
 	shown := struct {
 		SubnetPool
@@ -114,7 +114,7 @@ func (svc *Service) applySubnetPool(q *core.Request, p *SubnetPool, in *subnetPo
 	return p.setBounds(in)
 }
 
-// check refuses what is wrong with the form of the attributes.
+// check validates the attributes on their own.
 func (in *subnetPoolInput) check() error {
 	for _, number := range []struct {
 		attribute string
@@ -140,7 +140,7 @@ func (in *subnetPoolInput) check() error {
 	return nil
 }
 
-// setBounds sets how long the prefixes of subnets may be.
+// setBounds sets the limits of subnets' prefix lengths.
 func (p *SubnetPool) setBounds(in *subnetPoolInput) error {
 	longest := core.IntText(32)
 	if p.IPVersion == 6 {
@@ -176,8 +176,7 @@ func (p *SubnetPool) setBounds(in *subnetPoolInput) error {
 	return nil
 }
 
-// setPrefixes sets the ranges of a pool, which are all of one version; with the first ones come the default bounds. A pool
-// never shrinks.
+// setPrefixes sets the ranges of a pool, all of one IP version; the first ones also set the default bounds. A pool cannot shrink.
 func (p *SubnetPool) setPrefixes(texts []string) error {
 	if len(texts) == 0 {
 		return core.BadRequest("EmptySubnetPoolPrefixList", "Empty subnet pool prefix list.")

@@ -10,12 +10,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// badSubnet is how Neutron refuses what a new subnet asks of a subnet pool.
+// badSubnet is Neutron's error for a new subnet's request to a subnet pool.
 func badSubnet(format string, args ...any) error {
 	return core.BadRequest("BadRequest", "Bad subnets request: "+format+".", args...)
 }
 
-// poolOf is the subnet pool from which a new subnet takes its range; nil where the range is given and no pool is named.
+// poolOf is the subnet pool of a new subnet; nil if the range is given without a pool.
 func (svc *Service) poolOf(q *core.Request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
 	switch {
 	case given.IsValid() && in.PrefixLen.Given():
@@ -36,7 +36,7 @@ func (svc *Service) poolOf(q *core.Request, in *subnetInput, given netip.Prefix)
 	return pool, svc.checkFromPool(pool, in, given)
 }
 
-// defaultPool is the subnet pool for all that name none.
+// defaultPool is the subnet pool of subnets that name none.
 func (svc *Service) defaultPool(q *core.Request, in *subnetInput, given netip.Prefix) (*SubnetPool, error) {
 	version := in.IPVersion.Value
 	if given.IsValid() {
@@ -61,8 +61,8 @@ func (svc *Service) checkFromPool(p *SubnetPool, in *subnetInput, given netip.Pr
 	return nil
 }
 
-// prefixFromPool takes a range from a subnet pool: the given one, or one of the wanted length. It comes out of the smallest
-// range that is free, so that large ones stay whole.
+// prefixFromPool allocates a range from a subnet pool: the given one, or one of the given length, from the smallest free range, so that large ones
+// stay whole.
 func (svc *Service) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.Prefix) (netip.Prefix, error) {
 	bits := in.PrefixLen.Or(int(p.DefaultPrefixLen))
 	if given.IsValid() {
@@ -78,7 +78,7 @@ func (svc *Service) prefixFromPool(p *SubnetPool, in *subnetInput, given netip.P
 	if units := p.unitsOf(bits); p.DefaultQuota != 0 && units+p.unitsOfAll(taken) > float64(p.DefaultQuota) {
 		return netip.Prefix{}, core.Conflict("SubnetPoolQuotaExceeded", "Per-tenant subnet pool prefix quota exceeded.")
 	}
-	// Neutron has no better status for a pool that ran dry: 500, but with a type.
+	// Neutron's status for an exhausted pool is 500, with a type.
 	poolExhausted := func(format string, args ...any) error {
 		return core.Fail(http.StatusInternalServerError, "SubnetAllocationError", "Failed to allocate subnet: "+format+".", args...)
 	}
@@ -108,7 +108,7 @@ func (svc *Service) takenFrom(p *SubnetPool) []netip.Prefix {
 	return taken
 }
 
-// unitsOf is what a range of a length counts against the pool's quota: addresses of IPv4, and /64s of IPv6.
+// unitsOf is how much a range of a length uses of the pool's quota: addresses of IPv4, and /64s of IPv6.
 func (p *SubnetPool) unitsOf(bits int) float64 {
 	unit := 32
 	if p.IPVersion == 6 {
@@ -125,7 +125,7 @@ func (p *SubnetPool) unitsOfAll(prefixes []netip.Prefix) float64 {
 	return sum
 }
 
-// free returns what is left of a pool's ranges, in the order of the addresses.
+// free returns the free ranges of a pool, sorted.
 func (p *SubnetPool) free(taken []netip.Prefix) []netip.Prefix {
 	var left []netip.Prefix
 	for _, text := range p.Prefixes {
@@ -135,7 +135,7 @@ func (p *SubnetPool) free(taken []netip.Prefix) []netip.Prefix {
 	return left
 }
 
-// remainder returns the largest ranges inside a range that overlap nothing taken.
+// remainder returns the largest ranges in a range that overlap no used one.
 func remainder(all netip.Prefix, taken []netip.Prefix) []netip.Prefix {
 	inside := core.Without(taken, func(t netip.Prefix) bool { return !t.Overlaps(all) })
 	if len(inside) == 0 {
@@ -148,7 +148,7 @@ func remainder(all netip.Prefix, taken []netip.Prefix) []netip.Prefix {
 	return append(remainder(lower, inside), remainder(upper, inside)...)
 }
 
-// halves cuts a range in two.
+// halves divides a range into two.
 func halves(p netip.Prefix) (lower, upper netip.Prefix) {
 	raw := p.Addr().AsSlice()
 	raw[p.Bits()/8] |= 1 << (7 - p.Bits()%8)
@@ -156,7 +156,7 @@ func halves(p netip.Prefix) (lower, upper netip.Prefix) {
 	return netip.PrefixFrom(p.Addr(), p.Bits()+1), netip.PrefixFrom(middle, p.Bits()+1)
 }
 
-// compacted returns ranges without those that lie in another one, and with neighbours put together.
+// compacted merges adjacent ranges and drops contained ones.
 func compacted(prefixes []netip.Prefix) []netip.Prefix {
 	sorted := slices.Clone(prefixes)
 	slices.SortFunc(sorted, func(a, b netip.Prefix) int {

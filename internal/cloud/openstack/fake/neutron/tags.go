@@ -77,7 +77,7 @@ func (svc *Service) setTags(std *Standard, tags []string) {
 	svc.Touch(std)
 }
 
-// readTags reads a list of tags, or says what is wrong with it.
+// readTags parses a list of tags, or returns what is wrong with it.
 func readTags(raw json.RawMessage) (tags []string, wrong string) {
 	var sent any
 	if json.Unmarshal(raw, &sent) != nil {

@@ -37,7 +37,7 @@ type AllocationPool struct {
 	End   string `json:"end"`
 }
 
-// HostRoute is a route that DHCP hands out, or an extra route of a router.
+// HostRoute is a route for DHCP clients, or an extra route of a router.
 type HostRoute struct {
 	Destination string `json:"destination"`
 	NextHop     string `json:"nexthop"`
@@ -82,7 +82,7 @@ type FixedIP struct {
 	IPAddress string `json:"ip_address"`
 }
 
-// GatewayInfo is how a router is connected to an external network.
+// GatewayInfo is a router's connection to an external network.
 type GatewayInfo struct {
 	NetworkID        string    `json:"network_id"`
 	EnableSNAT       bool      `json:"enable_snat"`
@@ -97,7 +97,7 @@ type Router struct {
 	AdminStateUp bool         `json:"admin_state_up"`
 	Gateway      *GatewayInfo `json:"external_gateway_info"`
 	Routes       []HostRoute  `json:"routes"`
-	// AvailabilityZoneHints are shown where there are some: not every cloud knows zones for routers.
+	// AvailabilityZoneHints are only shown if there are some: not every cloud has zones for routers.
 	AvailabilityZoneHints []string `json:"availability_zone_hints,omitempty"`
 }
 
@@ -144,7 +144,7 @@ type SecurityGroup struct {
 	Rules    []SecurityGroupRule `json:"security_group_rules"`
 }
 
-// SecurityGroupRule is a rule of a security group. Without Protocol, ports or remote it stands for any.
+// SecurityGroupRule is a rule of a security group. Without Protocol, ports or remote it applies to any.
 type SecurityGroupRule struct {
 	Standard
 	Description          RuleText  `json:"description"`

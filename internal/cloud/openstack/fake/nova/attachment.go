@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
-// registerAttachments serves the volumes of servers. They attach and detach at once.
+// registerAttachments serves the volumes of servers, which are attached and detached at once.
 func (svc *Service) registerAttachments(e core.Endpoint) {
 	const base = "/servers/{id}/os-volume_attachments"
 	svc.novaRoute(e, "GET "+base, func(q *core.Request, micro int) (core.Reply, error) {

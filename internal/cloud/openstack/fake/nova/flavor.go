@@ -91,7 +91,7 @@ func (svc *Service) createFlavor(q *core.Request, micro int) (core.Reply, error)
 
 func noFlavor(id string) error { return core.NotFound("", "Flavor %s could not be found.", id) }
 
-// flavorSortKeys are the columns by which Nova sorts flavors, as far as the fake has them.
+// flavorSortKeys are the sort keys that the fake supports.
 func flavorSortKeys() map[string]func(a, b *Flavor) int {
 	return map[string]func(a, b *Flavor) int{
 		"flavorid":  func(a, b *Flavor) int { return strings.Compare(a.ID, b.ID) },
@@ -102,7 +102,7 @@ func flavorSortKeys() map[string]func(a, b *Flavor) int {
 	}
 }
 
-// listFlavors filters by the least sizes alone.
+// listFlavors filters by minimum sizes only.
 func (svc *Service) listFlavors(q *core.Request, micro int, view func(*Flavor) any) (core.Reply, error) {
 	if micro >= 275 {
 		if err := onlyParameters(q, "limit", "marker", "is_public", "minRam", "minDisk", "sort_key", "sort_dir"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// registerNovaImages serves Nova's own list of images, which it had until microversion 2.36. It asks Glance.
+// registerNovaImages serves Nova's own list of images, which exists until microversion 2.36. It reads from Glance.
 func (svc *Service) registerNovaImages(e core.Endpoint) {
 	route := func(pattern string, h novaCall) {
 		svc.novaRoute(e, pattern, func(q *core.Request, micro int) (core.Reply, error) {

@@ -29,7 +29,7 @@ type KeyPair struct {
 	CreatedAt   string `json:"created_at"`
 }
 
-// keyPairKey is what key pairs are told apart by. The database of most clouds sees no difference between capitals and others.
+// keyPairKey identifies a key pair. The databases of most clouds compare without case.
 func keyPairKey(userID, name string) string { return userID + "/" + strings.ToLower(name) }
 
 func (svc *Service) registerKeyPairs(e core.Endpoint) {
@@ -58,7 +58,7 @@ func (svc *Service) registerKeyPairs(e core.Endpoint) {
 	})
 }
 
-// listKeyPairs lists them by name, and since microversion 2.35 in pages.
+// listKeyPairs lists them by name, and from microversion 2.35 in pages.
 func (svc *Service) listKeyPairs(q *core.Request, micro int) (core.Reply, error) {
 	owner, err := keyPairOwner(q, micro, "index")
 	if err == nil && micro >= 275 {
@@ -90,7 +90,7 @@ func (svc *Service) listKeyPairs(q *core.Request, micro int) (core.Reply, error)
 	return core.OK(body)
 }
 
-// keyPairOwner is the user whose key pairs a call is about: its own, or since microversion 2.10 that which an operator names.
+// keyPairOwner is the user whose key pairs a call is about: the caller, or from microversion 2.10 the one that an operator names.
 func keyPairOwner(q *core.Request, micro int, action string) (string, error) {
 	named := q.Values.Get("user_id")
 	if micro < 210 || named == "" || named == q.UserID {
@@ -128,7 +128,7 @@ type keyPairInput struct {
 	UserID    string  `json:"user_id"`
 }
 
-// What a name may consist of.
+// The characters of a name.
 const (
 	keyPairCharacters      = "_- 0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	keyPairCharactersSince = "@." + keyPairCharacters // microversion 2.92
@@ -194,7 +194,7 @@ func (svc *Service) createKeyPair(q *core.Request, micro int) (core.Reply, error
 	return core.Reply{Status: status, Body: map[string]any{"keypair": view}}, nil
 }
 
-// newKeyPair takes the public key of the request, or makes a pair and returns the private key too.
+// newKeyPair uses the public key of the request, or creates a pair and returns the private key, too.
 func (svc *Service) newKeyPair(in *keyPairInput) (k *KeyPair, private string, err error) {
 	k = &KeyPair{Name: in.Name, Type: "ssh", UserID: in.UserID, CreatedAt: core.ManilaTime(svc.Now())}
 	if in.PublicKey == nil {
@@ -207,7 +207,7 @@ func (svc *Service) newKeyPair(in *keyPairInput) (k *KeyPair, private string, er
 	if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(k.PublicKey)); err != nil {
 		return nil, "", core.BadRequest("", "Keypair data is invalid: failed to generate fingerprint")
 	}
-	// Nova takes what stands between the first two spaces, even if that is nothing.
+	// Nova uses what is between the first two spaces, even if that is empty.
 	encoded := strings.SplitN(k.PublicKey, " ", 3)[1]
 	blob, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil {
@@ -225,7 +225,7 @@ func colons(sum [md5.Size]byte) string {
 	return strings.Join(parts, ":")
 }
 
-// generateKey makes a key pair as Nova does.
+// generateKey creates a key pair as Nova does.
 func generateKey() (public, private string, err error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -2,7 +2,7 @@ package nova
 
 import "github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 
-// registerLimits tells a project what it has of Nova, and may have.
+// registerLimits serves a project's usage and quotas of Nova.
 func (svc *Service) registerLimits(e core.Endpoint) {
 	svc.novaRoute(e, "GET /limits", func(q *core.Request, _ int) (core.Reply, error) {
 		project := q.ProjectID
@@ -18,7 +18,7 @@ func (svc *Service) registerLimits(e core.Endpoint) {
 	})
 }
 
-// serverUsage is what a project's servers take of its quotas.
+// serverUsage is the usage of quotas by a project's servers.
 func (svc *Service) serverUsage(projectID string) map[string]int {
 	have := map[string]int{}
 	for _, s := range svc.Servers.Rows {

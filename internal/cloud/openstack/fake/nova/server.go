@@ -91,7 +91,7 @@ func (svc *Service) destroyServer(s *Server) {
 	})
 }
 
-// dropServer removes a server with the ports and the volumes that are to go with it; the others are free again.
+// dropServer deletes a server with its ports and volumes that are deleted with it; the others are detached.
 func (svc *Service) dropServer(s *Server) {
 	svc.detachAll(s)
 	if g := svc.Groups.Get(s.GroupID); g != nil {
@@ -101,7 +101,7 @@ func (svc *Service) dropServer(s *Server) {
 	svc.Servers.Remove(s.ID)
 }
 
-// touchServer notes a change.
+// touchServer records a change.
 func (svc *Service) touchServer(s *Server) { s.UpdatedAt = core.Timestamp(svc.Now()) }
 
 func (svc *Service) updateServer(q *core.Request, micro int) (core.Reply, error) {
@@ -140,12 +140,12 @@ func (svc *Service) updateServer(q *core.Request, micro int) (core.Reply, error)
 	return core.OK(map[string]any{"server": svc.serverView(q, s, micro)})
 }
 
-// hostIn is the name of a hypervisor, and the zone that it is in.
+// hostIn is the name of a hypervisor, and its zone.
 func (svc *Service) hostIn(i int) (host, zone string) {
 	return fmt.Sprintf("compute-%d", i+1), svc.Config.Zones[i%len(svc.Config.Zones)]
 }
 
-// hostOf picks a host for a new server of a group in a zone, or none: hard affinities may leave no choice.
+// hostOf selects a host for a new server of a group in a zone, or none if affinities permit none.
 func (svc *Service) hostOf(g *ServerGroup, wanted string) (host, zone string, found bool) {
 	start := len(svc.Servers.Rows)
 	for i := range svc.Config.Hosts {
@@ -157,7 +157,7 @@ func (svc *Service) hostOf(g *ServerGroup, wanted string) (host, zone string, fo
 	return "", wanted, false
 }
 
-// allowsHost reports whether one more server of a group may run on a host.
+// allowsHost reports whether another server of a group may run on a host.
 func (svc *Service) allowsHost(g *ServerGroup, host string) bool {
 	if g == nil {
 		return true

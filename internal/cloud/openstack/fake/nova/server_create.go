@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
 )
 
-// The message with which Nova's scheduler gives up.
+// The scheduler's message if no host is found.
 const noValidHost = "No valid host was found. There are not enough hosts available."
 
 type serverInput struct {
@@ -31,7 +31,7 @@ type serverInput struct {
 	Devices          []deviceInput     `json:"block_device_mapping_v2"`
 }
 
-// serverGroupName names a security group; an ID will do, too.
+// serverGroupName names a security group, by name or ID.
 type serverGroupName struct {
 	Name string `json:"name"`
 }
@@ -115,7 +115,7 @@ func (svc *Service) finishBuild(s *Server, host string, placed bool) {
 	}
 }
 
-// checkServer looks up what a new server refers to, and the quota. It returns the server group of the hint, if any.
+// checkServer reads what a new server refers to, and checks the quota. It returns the server group of the hint, if any.
 func (svc *Service) checkServer(q *core.Request, in *serverInput) (*ServerGroup, error) {
 	flavor := svc.flavors.Get(in.FlavorRef)
 	if flavor == nil {
@@ -144,7 +144,7 @@ func (svc *Service) checkServer(q *core.Request, in *serverInput) (*ServerGroup,
 	return svc.hintedGroup(q)
 }
 
-// hintedGroup is the server group that the scheduler hints name, or nil.
+// hintedGroup is the server group in the scheduler hints, or nil.
 func (svc *Service) hintedGroup(q *core.Request) (*ServerGroup, error) {
 	type hint struct {
 		Group string `json:"group"`

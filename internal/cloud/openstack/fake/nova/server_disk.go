@@ -20,7 +20,7 @@ type Disk struct {
 	attachmentID string
 }
 
-// deviceInput is a disk that a new server asks for.
+// deviceInput is a disk of a new server.
 type deviceInput struct {
 	UUID                string          `json:"uuid"`
 	SourceType          string          `json:"source_type"`
@@ -38,8 +38,8 @@ func (in *deviceInput) size() int {
 	return size
 }
 
-// makeDisks makes the volumes that a new server is to have, and takes those that exist. Nova asks Cinder for them only when it builds the
-// server, so that a quota which does not cover them fails the build and not the request.
+// makeDisks creates the volumes of a new server, and attaches existing ones. Nova requests volumes when it builds the server, so that an exceeded quota
+// fails the build and not the request.
 func (svc *Service) makeDisks(q *core.Request, s *Server, devices []deviceInput) error {
 	if err := svc.checkDisks(q, devices); err != nil {
 		return err
@@ -73,8 +73,7 @@ func (svc *Service) makeDisks(q *core.Request, s *Server, devices []deviceInput)
 	return nil
 }
 
-// checkDisks refuses what a server cannot boot from. What it boots from must be among the disks once there are any, even if it is the
-// local disk.
+// checkDisks refuses what a server cannot boot from. If there are disks, the boot disk must be among them, even if it is the local disk.
 func (svc *Service) checkDisks(q *core.Request, devices []deviceInput) error {
 	if len(devices) == 0 {
 		return nil
@@ -101,7 +100,7 @@ func (svc *Service) checkDisks(q *core.Request, devices []deviceInput) error {
 	return nil
 }
 
-// nextDevice is where the next disk of a server appears.
+// nextDevice is the device name of a server's next disk.
 func (s *Server) nextDevice(boots bool) string {
 	if boots {
 		return "/dev/vda"
@@ -114,7 +113,7 @@ func (s *Server) nextDevice(boots bool) string {
 	}
 }
 
-// connectDisk says to Cinder that a volume is with a server now.
+// connectDisk marks a volume in Cinder as attached to a server.
 func (svc *Service) connectDisk(s *Server, d *Disk) {
 	v := svc.cinder.Volumes.Get(d.VolumeID)
 	if v == nil {
@@ -130,7 +129,7 @@ func (svc *Service) connectDisk(s *Server, d *Disk) {
 	}}
 }
 
-// dropDisks removes the volumes that are to go with a server and frees the others.
+// dropDisks deletes the volumes that are deleted with a server and detaches the others.
 func (svc *Service) dropDisks(s *Server) {
 	for _, d := range s.Disks {
 		svc.freeVolume(d.VolumeID)
@@ -141,7 +140,7 @@ func (svc *Service) dropDisks(s *Server) {
 	s.Disks = []Disk{}
 }
 
-// errorMessage is the message of a refusal.
+// errorMessage is the message of an error.
 func errorMessage(refusal error) string {
 	if said, ok := errors.AsType[*wire.Error](refusal); ok {
 		return said.Message

@@ -19,7 +19,7 @@ type ServerGroup struct {
 	UserID           string   `json:"user_id"`
 }
 
-// view has "policies" before microversion 2.64, and "policy" with "rules" since.
+// view has "policies" before microversion 2.64, and "policy" with "rules" from then on.
 func (g *ServerGroup) view(micro int) map[string]any {
 	view := map[string]any{"id": g.ID, "name": g.Name, "members": g.Members}
 	if micro >= 213 {

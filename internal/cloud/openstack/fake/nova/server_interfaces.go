@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
 )
 
-// registerInterfaces serves the ports of servers. They attach and detach at once.
+// registerInterfaces serves the ports of servers, which are attached and detached at once.
 func (svc *Service) registerInterfaces(on serverPart) {
 	const base = "/servers/{id}/os-interface"
 	on("GET "+base, func(_ *core.Request, s *Server) (core.Reply, error) {
@@ -27,7 +27,7 @@ func (svc *Service) registerInterfaces(on serverPart) {
 	})
 	on("POST "+base, svc.attachInterface)
 	on("DELETE "+base+"/{port}", func(q *core.Request, s *Server) (core.Reply, error) {
-		// Nova looks later whether there is such a port, and says nothing then.
+		// Nova looks the port up later, and reports nothing then.
 		if p := svc.neutron.Ports.Get(q.Path("port")); p != nil && p.DeviceID == s.ID {
 			svc.detachPort(s, p)
 		}

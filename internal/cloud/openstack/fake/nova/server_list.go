@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
-// listServers lists the newest first, unless the list asks for another order.
+// listServers lists the newest first, unless the list has another order.
 func (svc *Service) listServers(q *core.Request, micro int, detail bool) (core.Reply, error) {
 	match, err := svc.serverFilter(q, micro)
 	if err != nil {
@@ -47,7 +47,7 @@ func (svc *Service) listServers(q *core.Request, micro int, detail bool) (core.R
 	return core.OK(body)
 }
 
-// knownServerParameters are what a list of servers may be asked for.
+// knownServerParameters are the parameters of a list of servers.
 func knownServerParameters() []string {
 	return []string{
 		"limit", "marker", "sort_key", "sort_dir", "all_tenants", "name", "status", "flavor", "image", "ip", "ip6", "uuid", "project_id", "tenant_id",
@@ -57,8 +57,7 @@ func knownServerParameters() []string {
 	}
 }
 
-// serverFilter is what a list asks for. Filters that are for operators, and unknown ones before microversion 2.75, do not
-// count for members.
+// serverFilter is a list's filter. Filters for operators, and unknown ones before microversion 2.75, are ignored for members.
 func (svc *Service) serverFilter(q *core.Request, micro int) (func(*Server) bool, error) {
 	if err := checkServerParameters(q, micro); err != nil {
 		return nil, err
@@ -97,7 +96,7 @@ func allTenants(query url.Values) bool {
 	return query.Has("all_tenants") && !slices.Contains([]string{"0", "false", "False"}, query.Get("all_tenants"))
 }
 
-// mayList reports whether a server is among those that a list is about.
+// mayList reports whether a list includes a server.
 func mayList(q *core.Request, s *Server, everybody bool) bool {
 	if !everybody {
 		return s.ProjectID == q.ProjectID
@@ -105,8 +104,7 @@ func mayList(q *core.Request, s *Server, everybody bool) bool {
 	return (!q.Values.Has("project_id") || s.ProjectID == q.Values.Get("project_id")) && (!q.Values.Has("host") || s.Host == q.Values.Get("host"))
 }
 
-// serverName reads a regular expression. To the database behind Nova capitals make no difference, and Nova takes the meaning
-// from bars.
+// serverName parses a regular expression. Nova's database compares without case, and Nova gives bars no special meaning.
 func serverName(wanted string) (*regexp.Regexp, error) {
 	if _, err := regexp.Compile(wanted); err != nil {
 		return nil, core.BadRequest("", "Invalid input for query parameters name. Value: %s. %s is not a 'regex'", wanted, schema.PythonRepr(wanted))
@@ -146,7 +144,7 @@ func (s *Server) satisfies(query url.Values, micro int) bool {
 	return true
 }
 
-// serverSortKeys are the columns by which Nova sorts servers, as far as the fake has them.
+// serverSortKeys are the sort keys that the fake supports.
 func serverSortKeys() map[string]func(*Server) string {
 	return map[string]func(*Server) string{
 		"created_at":   func(s *Server) string { return s.CreatedAt },
@@ -174,7 +172,7 @@ func sortServers(rows []*Server, query url.Values) error {
 	return nil
 }
 
-// serverColumns is how Nova lists the columns by which servers can be sorted.
+// serverColumns is Nova's list of sort keys.
 const serverColumns = "['access_ip_v4', 'access_ip_v6', 'auto_disk_config', 'availability_zone', 'config_drive', 'created_at', " +
 	"'display_description', 'display_name', 'host', 'hostname', 'image_ref', 'instance_type_id', 'kernel_id', 'key_name', " +
 	"'launch_index', 'launched_at', 'locked_by', 'node', 'power_state', 'progress', 'project_id', 'ramdisk_id', " +

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
-// registerServerParts serves what hangs on a server, and the few facts of Nova that clients look up.
+// registerServerParts serves sub-resources of servers, and the facts of Nova that clients read.
 func (svc *Service) registerServerParts(e core.Endpoint) {
 	on := serverPart(func(pattern string, do func(q *core.Request, s *Server) (core.Reply, error)) {
 		svc.novaRoute(e, pattern, func(q *core.Request, _ int) (core.Reply, error) {

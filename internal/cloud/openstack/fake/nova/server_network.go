@@ -9,14 +9,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
 )
 
-// serverNetwork is where a server asks to be connected: to a port that exists, or to a network.
+// serverNetwork is a network connection of a new server: an existing port, or a network.
 type serverNetwork struct {
 	UUID    string `json:"uuid"`
 	Port    string `json:"port"`
 	FixedIP string `json:"fixed_ip"`
 }
 
-// attachNetworks connects a new server: to ports that exist, or by ports that Nova makes.
+// attachNetworks connects a new server to existing ports, and to ports that Nova creates.
 func (svc *Service) attachNetworks(q *core.Request, s *Server, raw json.RawMessage) error {
 	wanted, err := svc.wantedNetworks(q, raw)
 	if err != nil {
@@ -31,7 +31,7 @@ func (svc *Service) attachNetworks(q *core.Request, s *Server, raw json.RawMessa
 	return nil
 }
 
-// wantedNetworks is what a new server asks for. One that asks for nothing gets the project's only network.
+// wantedNetworks are the connections of a new server. Without a request it is connected to the project's only network.
 func (svc *Service) wantedNetworks(q *core.Request, raw json.RawMessage) ([]serverNetwork, error) {
 	var wanted []serverNetwork
 	if string(raw) == `"none"` {
@@ -110,7 +110,7 @@ func (svc *Service) attachNetwork(q *core.Request, s *Server, w serverNetwork) e
 	return nil
 }
 
-// detachAll takes away the ports that Nova made for a server, and leaves the others free.
+// detachAll deletes the ports that Nova created for a server, and detaches the others.
 func (svc *Service) detachAll(s *Server) {
 	for _, p := range svc.serverPorts(s.ID) {
 		svc.detachPort(s, p)

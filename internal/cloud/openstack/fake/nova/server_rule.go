@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 )
 
-// metadataKeys is what Nova takes as the key of a metadata item.
+// metadataKeys is the pattern of a metadata key.
 func metadataKeys() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9-_:. ]{1,255}$`) }
 
 // serverRule is the schema of the microversion for a new server.
@@ -46,7 +46,7 @@ func serverRule(micro int) schema.Rule {
 		schema.Attribute("os:scheduler_hints", hints), schema.Attribute("OS-SCH-HNT:scheduler_hints", hints))
 }
 
-// networksRule demands a list of networks and ports. Since microversion 2.37 it may be a word instead.
+// networksRule requires a list of networks and ports. From microversion 2.37 it may be a string instead.
 func networksRule(micro int) schema.Rule {
 	network := schema.HasType("string")
 	if micro >= 237 {
@@ -63,7 +63,7 @@ func networksRule(micro int) schema.Rule {
 	return schema.AnyOf(list, schema.AllOf(schema.HasType("string"), schema.OneOf("none", "auto")))
 }
 
-// deviceRule demands a disk.
+// deviceRule requires a disk.
 func deviceRule(micro int) schema.Rule {
 	plain := func(s string) bool { return regexp.MustCompile(`^[a-zA-Z0-9._-]*$`).MatchString(s) }
 	properties := []schema.Property{
@@ -91,12 +91,12 @@ func isBase64(s string) bool {
 	return err == nil
 }
 
-// metadataRule demands texts under plain keys.
+// metadataRule requires strings under plain keys.
 func metadataRule(key string, value any) string {
 	return cinder.MetadataWith(metadataKeys())(key, value)
 }
 
-// serverTag demands a tag of a server.
+// serverTag requires a tag of a server.
 func serverTag(key string, value any) string {
 	if complaint := schema.AllOf(schema.HasType("string"), schema.LengthBetween(1, 60))(key, value); complaint != "" {
 		return complaint

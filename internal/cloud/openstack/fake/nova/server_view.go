@@ -36,7 +36,7 @@ func (svc *Service) serverView(q *core.Request, s *Server, micro int) map[string
 	return view
 }
 
-// serverCore is what a server shows even where Nova does not look further, as after a change.
+// serverCore are the attributes of a server in responses to changes.
 func (svc *Service) serverCore(q *core.Request, s *Server, micro int) map[string]any {
 	view := map[string]any{
 		"id": s.ID, "name": s.Name, "tenant_id": s.ProjectID, "user_id": s.UserID, "status": s.Status, "metadata": s.Metadata,
@@ -67,7 +67,7 @@ func (svc *Service) serverCore(q *core.Request, s *Server, micro int) map[string
 	return view
 }
 
-// hostID tells a project's servers on one host from those on another without naming the host.
+// hostID identifies a host within a project, without its name.
 func (s *Server) hostID() string {
 	if s.Host == "" {
 		return ""
@@ -76,7 +76,7 @@ func (s *Server) hostID() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// vmState is Nova's inner name for a status.
+// vmState is Nova's internal name of a status.
 func vmState(status string) string {
 	switch status {
 	case "BUILD":
@@ -135,7 +135,7 @@ func (svc *Service) serverFlavor(q *core.Request, s *Server, micro int) map[stri
 	}
 }
 
-// serverAddresses are grouped by the name of the network, floating IPs behind the others.
+// serverAddresses are grouped by the name of the network, with floating IPs last.
 func (svc *Service) serverAddresses(s *Server) map[string]any {
 	fixed, floating := map[string][]any{}, map[string][]any{}
 	view := func(p *neutron.Port, addr, kind string) map[string]any {

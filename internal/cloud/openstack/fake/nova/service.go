@@ -94,7 +94,7 @@ func (svc *Service) novaRoute(e core.Endpoint, pattern string, h novaCall) {
 	})
 }
 
-// microversion reads the version that a call asks for; without one it is the oldest.
+// microversion parses the requested version; default the oldest.
 func (svc *Service) microversion(q *core.Request) (int, *wire.Error) {
 	asked := q.HTTP.Header.Get(novaMicroversion)
 	if service, version, found := strings.Cut(q.HTTP.Header.Get(anyMicroversion), " "); found && service == "compute" {
@@ -117,11 +117,11 @@ func (svc *Service) microversion(q *core.Request) (int, *wire.Error) {
 	return 200 + low, nil
 }
 
-// novaLimit is how many rows a list of Nova has at most (max_limit).
+// novaLimit is the maximum number of rows in a list of Nova (max_limit).
 const novaLimit = 1000
 
-// novaPage cuts a page out of a list, as limit and marker ask for. It fails when there is no marker. A full page leads to the
-// next, even if that is empty.
+// novaPage returns the page of a list that limit and marker request. It fails if the marker does not exist. A full page has a link to the next, even
+// if that is empty.
 func novaPage[T any](q *core.Request, rows []*T, id func(*T) string) (core.Page[T], error) {
 	if err := numberParameters(q, "limit"); err != nil {
 		return core.Page[T]{}, err
@@ -144,7 +144,7 @@ func novaPage[T any](q *core.Request, rows []*T, id func(*T) string) (core.Page[
 	return core.Page[T]{Rows: rows, Links: []map[string]string{{"rel": "next", "href": core.NextPage(q, id(rows[limit-1]))}}}, nil
 }
 
-// numberParameters refuses parameters of a list that are no numbers.
+// numberParameters refuses parameters of a list that are not numbers.
 func numberParameters(q *core.Request, names ...string) error {
 	for _, name := range names {
 		for _, value := range q.Values[name] {
@@ -156,7 +156,7 @@ func numberParameters(q *core.Request, names ...string) error {
 	return nil
 }
 
-// onlyParameters refuses parameters of a list that do not exist, as Nova does since microversion 2.75.
+// onlyParameters refuses unknown parameters of a list, as Nova does from microversion 2.75.
 func onlyParameters(q *core.Request, known ...string) error {
 	unknown := core.Without(slices.Sorted(maps.Keys(q.Values)), func(key string) bool { return slices.Contains(known, key) })
 	if len(unknown) > 0 {
@@ -169,7 +169,7 @@ func policyForbids(action string) error {
 	return core.Forbidden("", "Policy doesn't allow os_compute_api:%s to be performed.", action)
 }
 
-// novaLinks are the addresses of a resource, one of them without a version.
+// novaLinks are the URLs of a resource, one of them without a version.
 func novaLinks(q *core.Request, collection, id string) []any {
 	base := q.Base() + core.NovaPrefix
 	return []any{

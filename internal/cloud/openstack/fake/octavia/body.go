@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// octaviaType is what a value in a body of Octavia must be.
+// octaviaType is the required type of a value in a body of Octavia.
 type octaviaType int
 
 const (
@@ -28,7 +28,7 @@ const (
 	octaviaObjects
 )
 
-// octaviaAttribute is an attribute that a body may have, and that an answer shows unless it is hidden.
+// octaviaAttribute is an attribute of request bodies, and of responses unless it is hidden.
 type octaviaAttribute struct {
 	name     string
 	is       octaviaType
@@ -37,18 +37,18 @@ type octaviaAttribute struct {
 	hidden   bool
 	choices  []string
 	fallback any // what null and nothing mean
-	// of are the attributes of the objects within; nil means that they are not looked at.
+	// of are the attributes of contained objects; nil if they are not validated.
 	of []octaviaAttribute
 }
 
-// octaviaBody is what a kind of resource is called and made of.
+// octaviaBody is the name of a kind with its attributes.
 type octaviaBody struct {
 	key        string // around the object
 	argument   string // what complaints call the body
 	attributes []octaviaAttribute
 }
 
-// read returns the attributes in a body once they are what they must be.
+// read validates and returns the attributes in a body.
 func (k octaviaBody) read(body []byte, changing bool) (map[string]any, *wire.Error) {
 	var envelope map[string]any
 	if json.Unmarshal(body, &envelope) != nil {
@@ -65,7 +65,7 @@ func (k octaviaBody) read(body []byte, changing bool) (map[string]any, *wire.Err
 	return attrs, checkOctavia(attrs, k.attributes, path+"."+k.key, changing)
 }
 
-// shown returns what an answer shows of attributes.
+// shown returns the attributes in a response.
 func (k octaviaBody) shown(attrs map[string]any) map[string]any {
 	view := map[string]any{}
 	for _, a := range k.attributes {
@@ -88,7 +88,7 @@ func unknownAttribute(attrs map[string]any, known []octaviaAttribute) string {
 	return ""
 }
 
-// checkOctavia complains in Octavia's order: first about what nobody knows, then attribute by attribute.
+// checkOctavia validates in Octavia's order: first unknown attributes, then attribute by attribute.
 func checkOctavia(attrs map[string]any, known []octaviaAttribute, path string, changing bool) *wire.Error {
 	if changing {
 		known = core.Without(known, func(a octaviaAttribute) bool { return a.fixed })
@@ -130,7 +130,7 @@ func octaviaInvalid(name string, value any, complaint string) *wire.Error {
 	return core.BadRequest("", "Invalid input for field/attribute %s. Value: '%s'. %s", name, shown, complaint)
 }
 
-// validate is what is wrong with a value, or "".
+// validate returns what is wrong with a value, or "".
 func (a octaviaAttribute) validate(value any) string {
 	switch a.is {
 	case octaviaNumber, octaviaPort:
@@ -167,7 +167,7 @@ func (a octaviaAttribute) validateNumber(value any) string {
 	}
 }
 
-// The longest text that Octavia takes.
+// The maximum length of a string in Octavia.
 const maxOctaviaText = 255
 
 func (a octaviaAttribute) validateText(value any) string {

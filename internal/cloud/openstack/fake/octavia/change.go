@@ -24,8 +24,7 @@ func (svc *Service) newPart(kind string, b *LoadBalancer, parentID string, attrs
 	return p
 }
 
-// createPart checks in Octavia's order: the body, what it refers to, the quota, whether the load balancer is at rest, and what
-// is there already.
+// createPart checks in Octavia's order: the body, its references, the quota, whether the load balancer is pending, and duplicates.
 func (svc *Service) createPart(q *core.Request, k *partKind) (core.Reply, error) {
 	parent, missing := svc.parentInPath(q, k)
 	if missing != nil {
@@ -69,7 +68,7 @@ func (svc *Service) createPart(q *core.Request, k *partKind) (core.Reply, error)
 	return core.Created(map[string]any{k.key: view})
 }
 
-// parentsOf returns the load balancer of a new part, and the part in which it lies if there is one.
+// parentsOf returns the load balancer of a new part, and the part that contains it if there is one.
 func (svc *Service) parentsOf(q *core.Request, k *partKind, attrs map[string]any, parent *balancerPart) (*LoadBalancer, *balancerPart, error) {
 	id := func(name string) string { text, _ := attrs[name].(string); return text }
 	balancerID := id("loadbalancer_id")
@@ -99,7 +98,7 @@ func (svc *Service) parentsOf(q *core.Request, k *partKind, attrs map[string]any
 	return b, parent, err
 }
 
-// checkPart checks what a new or changed part refers to.
+// checkPart checks the references of a new or changed part.
 func (svc *Service) checkPart(q *core.Request, p *balancerPart) error {
 	switch p.kind.key {
 	case kindListener:
@@ -130,7 +129,7 @@ func (svc *Service) poolExists(id string) error {
 	return nil
 }
 
-// checkMonitor fills in how pages are asked for, and refuses it where none are.
+// checkMonitor sets the defaults of HTTP requests, and refuses their attributes for other types.
 func checkMonitor(p *balancerPart) error {
 	pages := strings.HasPrefix(p.text("type"), "HTTP")
 	for _, a := range []struct{ name, fallback string }{{"http_method", "GET"}, {"url_path", "/"}, {"expected_codes", "200"}} {
@@ -144,7 +143,7 @@ func checkMonitor(p *balancerPart) error {
 	return nil
 }
 
-// checkNotPending refuses a change while one is under way.
+// checkNotPending refuses a change during another one.
 func (svc *Service) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Error {
 	parent := svc.parts.Get(p.parentID)
 	if parent != nil && parent.kind.key != kindListener && parent.provisioning != lbActive {
@@ -156,7 +155,7 @@ func (svc *Service) checkNotPending(b *LoadBalancer, p *balancerPart) *wire.Erro
 	return nil
 }
 
-// checkDuplicate refuses a second part where there can only be one.
+// checkDuplicate refuses a second part where only one may exist.
 func (svc *Service) checkDuplicate(p *balancerPart) error {
 	same := func(o *balancerPart, names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return o.attrs[name] != p.attrs[name] })
@@ -178,7 +177,7 @@ func (svc *Service) checkDuplicate(p *balancerPart) error {
 	return nil
 }
 
-// transportOf is what a listener's protocol rests on.
+// transportOf is the transport protocol of a listener's protocol.
 func transportOf(p *balancerPart) string {
 	if protocol := p.text("protocol"); protocol == "UDP" || protocol == "SCTP" {
 		return protocol
@@ -203,7 +202,7 @@ func (svc *Service) addPart(b *LoadBalancer, p *balancerPart) {
 	}
 }
 
-// affected are the parts that are busy while one changes: itself, what it lies in, and the listeners that lead to it.
+// affected are the parts that are pending while one changes: itself, those that contain it, and the listeners that use it.
 func (svc *Service) affected(p *balancerPart) []*balancerPart {
 	out := []*balancerPart{p}
 	if p.kind.key == kindPool {
@@ -268,7 +267,7 @@ func (svc *Service) deletePart(q *core.Request, k *partKind) (core.Reply, error)
 	return core.NoContent()
 }
 
-// dropPart removes a part with what lies in it.
+// dropPart deletes a part with those that it contains.
 func (svc *Service) dropPart(b *LoadBalancer, p *balancerPart) {
 	for _, inside := range svc.parts.Where(func(o *balancerPart) bool { return o.parentID == p.id }) {
 		svc.dropPart(b, inside)

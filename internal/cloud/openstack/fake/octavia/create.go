@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// OwnerOctavia is the device owner of the ports that Octavia makes.
+// OwnerOctavia is the device owner of Octavia's ports.
 const OwnerOctavia = "Octavia"
 
 type balancerInput struct {
@@ -94,7 +94,7 @@ func (svc *Service) createBalancer(q *core.Request) (core.Reply, error) {
 	return core.Created(map[string]any{"loadbalancer": view})
 }
 
-// checkSupported checks what a cloud offers or not. This one has neither flavors nor zones.
+// checkSupported refuses features that a cloud may lack. This one has neither flavors nor zones.
 func (svc *Service) checkSupported(in *balancerInput, projectID string) error {
 	mine := func(b *LoadBalancer) bool { return b.ProjectID == projectID }
 	switch {
@@ -111,7 +111,7 @@ func (svc *Service) checkSupported(in *balancerInput, projectID string) error {
 	}
 }
 
-// chooseVIP finds out in which network and subnet the address of a load balancer is to lie.
+// chooseVIP determines the network and the subnet of a load balancer's address.
 func (svc *Service) chooseVIP(q *core.Request, in *balancerInput) (*neutron.Network, error) {
 	var network *neutron.Network
 	var err error
@@ -222,7 +222,7 @@ func (svc *Service) chooseVIPInNetwork(q *core.Request, in *balancerInput) (*neu
 	return n, nil
 }
 
-// minFreeAddresses is how many addresses Octavia wants to be free in a subnet that it chooses itself.
+// minFreeAddresses is how many addresses must be free in a subnet that Octavia selects itself.
 const minFreeAddresses = 2
 
 // hasFreeAddresses reports whether a subnet has some free addresses.
@@ -244,7 +244,7 @@ func (svc *Service) hasFreeAddresses(s *neutron.Subnet, wanted int) bool {
 	return false
 }
 
-// createVIPPort makes the port that carries the addresses of a load balancer, unless the caller gave one.
+// createVIPPort creates the port with the addresses of a load balancer, unless the caller gave one.
 func (svc *Service) createVIPPort(b *LoadBalancer, in *balancerInput, n *neutron.Network) error {
 	if b.VIPPortID != "" {
 		return nil
@@ -266,7 +266,7 @@ func (svc *Service) createVIPPort(b *LoadBalancer, in *balancerInput, n *neutron
 	return nil
 }
 
-// vipPortError passes on why there is no port.
+// vipPortError converts an error of the port's creation.
 func vipPortError(b *LoadBalancer, err error) error {
 	message := err.Error()
 	if e, isError := errors.AsType[*wire.Error](err); isError {

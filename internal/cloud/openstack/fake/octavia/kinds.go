@@ -6,14 +6,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// partKind is one kind of what hangs below a load balancer, as it appears in the API.
+// partKind is a kind of the load balancers' parts in the API.
 type partKind struct {
 	octaviaBody
 	many  string // the key around a list
 	path  string // below /lbaas; {parent} is what a part lies in
 	title string // in messages
 	quota string
-	// listedBy are filters of a list beyond the attributes.
+	// listedBy are filters of a list besides the attributes.
 	listedBy []string
 }
 
@@ -59,7 +59,7 @@ func partKinds() []*partKind {
 	}
 }
 
-// pathTitle is what a part is called that a path leads through.
+// pathTitle is a kind's name in errors about a path.
 func pathTitle(kind string) string {
 	if kind == kindPolicy {
 		return "L7Policy"
@@ -86,15 +86,14 @@ func balancerBody() octaviaBody {
 	})}
 }
 
-// within are the attributes of a part that is made together with what it lies in: nothing says where that is.
+// within are the attributes of a part that is created together with the one that contains it, without a reference to that.
 func within(attributes []octaviaAttribute, parents ...string) []octaviaAttribute {
 	return core.Without(attributes, func(a octaviaAttribute) bool {
 		return slices.Contains(parents, a.name) || a.name == "project_id" || a.name == "tenant_id"
 	})
 }
 
-// poolsWithin are the attributes of a pool that is made together with its load balancer. It may be a mere name, which stands for
-// a pool that is described elsewhere in the body.
+// poolsWithin are the attributes of a pool that is created together with its load balancer. It may be a name, of a pool elsewhere in the body.
 func poolsWithin() []octaviaAttribute {
 	attributes := within(poolAttributes(), "loadbalancer_id", "listener_id")
 	for i := range attributes {
@@ -114,7 +113,7 @@ func commonAttributes() []octaviaAttribute {
 	}
 }
 
-// tlsAttributes are those of connections that nobody here ever encrypts.
+// tlsAttributes are attributes of TLS, which the fake does not use.
 func tlsAttributes() []octaviaAttribute {
 	return []octaviaAttribute{
 		{name: "tls_ciphers"},

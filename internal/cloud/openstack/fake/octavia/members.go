@@ -11,8 +11,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// replaceMembers gives a pool the members in the body: those that it has by address and port are changed, the others made,
-// and whatever else the pool has is removed unless the caller says additive_only.
+// replaceMembers replaces the members of a pool by those in the body: existing ones, by address and port, are changed, others created, and the rest
+// removed unless the caller sets additive_only.
 func (svc *Service) replaceMembers(q *core.Request) (core.Reply, error) {
 	k := svc.kinds[slices.IndexFunc(svc.kinds, func(k *partKind) bool { return k.key == kindMember })]
 	pool, missing := svc.parentInPath(q, k)
@@ -79,7 +79,7 @@ func readMembers(q *core.Request, k *partKind) ([]map[string]any, error) {
 	return body.Members, nil
 }
 
-// socketOf is by what a member is known within its pool.
+// socketOf identifies a member in its pool.
 func socketOf(attrs map[string]any) string {
 	return fmt.Sprint(attrs["address"], " ", attrs["protocol_port"])
 }

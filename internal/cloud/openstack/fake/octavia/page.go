@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// octaviaPage cuts a page. Unlike Neutron's it always has links, and from the second on one that leads back.
+// octaviaPage returns a page. Unlike Neutron's it always has links, and from the second on one to the previous.
 func octaviaPage[T any](svc *Service, q *core.Request, rows []*T, id func(*T) string) (core.Page[T], error) {
 	marker := q.Values.Get("marker")
 	if marker != "" && !slices.ContainsFunc(rows, func(row *T) bool { return id(row) == marker }) {
@@ -18,7 +18,7 @@ func octaviaPage[T any](svc *Service, q *core.Request, rows []*T, id func(*T) st
 	if err != nil {
 		return core.Page[T]{}, err
 	}
-	// What the caller was looking for is not in the links.
+	// The links do not contain the filters.
 	query := []string{fmt.Sprintf("limit=%d", len(cut.Rows))}
 	for _, key := range []string{"sort", "sort_key"} {
 		if value := q.Values.Get(key); value != "" {

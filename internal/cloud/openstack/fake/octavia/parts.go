@@ -66,8 +66,8 @@ func (svc *Service) findPart(q *core.Request, k *partKind, id string) (*balancer
 	return p, b, err
 }
 
-// parentInPath returns the part that the path of a request lies below, if there is one. When it does not exist, Octavia
-// has not yet got as far as to answer in its usual form.
+// parentInPath returns the part whose path contains that of a request, if there is one. If it does not exist, Octavia does not use its usual error
+// format.
 func (svc *Service) parentInPath(q *core.Request, k *partKind) (*balancerPart, *core.Reply) {
 	id := q.Path("parent")
 	if id == "" {
@@ -84,7 +84,7 @@ func (svc *Service) parentInPath(q *core.Request, k *partKind) (*balancerPart, *
 	return parent, nil
 }
 
-// frameworkError is an error in the form of the framework below Octavia.
+// frameworkError is an error in the format of the framework below Octavia.
 func frameworkError(status int, title, description string) *core.Reply {
 	return &core.Reply{Status: status, Body: map[string]any{"code": status, "title": title, "description": description}}
 }
@@ -194,7 +194,7 @@ func (k *partKind) checkFilters(q *core.Request) *wire.Error {
 	return nil
 }
 
-// listed reports whether a list that the caller asks for has the part in it.
+// listed reports whether a list contains the part.
 func (svc *Service) listed(q *core.Request, p *balancerPart) bool {
 	if !lists(q, svc.Balancers.Get(p.balancerID).ProjectID) {
 		return false

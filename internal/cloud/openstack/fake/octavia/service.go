@@ -122,10 +122,10 @@ func octaviaVersions() []core.ApiVersion {
 	return append(versions, core.ApiVersion{ID: fmt.Sprintf("v2.%d", latestOctavia), Status: "CURRENT", Path: "v2"})
 }
 
-// octaviaTime is the form in which Octavia gives times: in UTC, without saying so.
+// octaviaTime is Octavia's time format: UTC, without a zone.
 func octaviaTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }
 
-// checkBalancerRole refuses who has no say about the load balancers of a project. Being a plain member is not enough.
+// checkBalancerRole refuses callers without a role for load balancers. Being a member is not enough.
 func checkBalancerRole(q *core.Request, projectID string) error {
 	if q.Admin() || q.ProjectID == projectID && slices.Contains(q.Roles, core.RoleBalancers) {
 		return nil
@@ -133,7 +133,7 @@ func checkBalancerRole(q *core.Request, projectID string) error {
 	return core.Forbidden("", "Policy does not allow this request to be performed.")
 }
 
-// findBalancer returns a load balancer. Those of other projects are refused, not denied.
+// findBalancer returns a load balancer. Those of other projects are forbidden, not hidden.
 func (svc *Service) findBalancer(q *core.Request, id string) (*LoadBalancer, error) {
 	b := svc.Balancers.Get(id)
 	if b == nil {
@@ -142,7 +142,7 @@ func (svc *Service) findBalancer(q *core.Request, id string) (*LoadBalancer, err
 	return b, checkBalancerRole(q, b.ProjectID)
 }
 
-// checkChangeable refuses changes of a load balancer that is on its way. What has failed can only be deleted.
+// checkChangeable refuses changes of a pending load balancer. A failed one can only be deleted.
 func checkChangeable(b *LoadBalancer, deleting bool) error {
 	if b.ProvisioningStatus == lbActive || deleting && b.ProvisioningStatus == lbError {
 		return nil
@@ -167,7 +167,7 @@ func (svc *Service) showBalancer(q *core.Request) (core.Reply, error) {
 	return core.OK(map[string]any{"loadbalancer": view})
 }
 
-// listedProject is whose load balancers the caller asks for.
+// listedProject is the project whose load balancers are listed.
 func listedProject(q *core.Request) string {
 	if project := q.Values.Get("project_id"); project != "" {
 		return project
@@ -175,7 +175,7 @@ func listedProject(q *core.Request) string {
 	return q.ProjectID
 }
 
-// lists reports whether a list is to have what belongs to a project. Administrators see all unless they name one.
+// lists reports whether a list includes a project's resources. Administrators see all unless they name one.
 func lists(q *core.Request, projectID string) bool {
 	return projectID == listedProject(q) || q.Admin() && !q.Values.Has("project_id")
 }
@@ -244,7 +244,7 @@ func (svc *Service) updateBalancer(q *core.Request) (core.Reply, error) {
 	return core.OK(map[string]any{"loadbalancer": view})
 }
 
-// decodeInto turns what has a form on the wire into something else that has the same.
+// decodeInto converts a value to another type by way of JSON.
 func decodeInto(from, into any) error {
 	raw, err := json.Marshal(from)
 	if err != nil {
@@ -275,7 +275,7 @@ func (svc *Service) deleteBalancer(q *core.Request) (core.Reply, error) {
 	return core.NoContent()
 }
 
-// dropBalancer removes a load balancer with its parts, and the port that Octavia made for it.
+// dropBalancer deletes a load balancer with its parts, and its port if Octavia created it.
 func (svc *Service) dropBalancer(b *LoadBalancer) {
 	for _, p := range svc.partsOf(b) {
 		svc.parts.Remove(p.id)

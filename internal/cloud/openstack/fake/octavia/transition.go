@@ -2,13 +2,13 @@ package octavia
 
 import "github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 
-// changeBalancer makes a load balancer pending for as long as a change takes.
+// changeBalancer makes a load balancer pending for the duration of a change.
 func (svc *Service) changeBalancer(b *LoadBalancer) {
 	b.ProvisioningStatus = lbPendingUpdate
 	svc.BeginTransition(core.LoadBalancerUpdate, b.ID, func(failed bool) { svc.finishBalancerTransition(b, failed) })
 }
 
-// finishBalancerTransition ends whatever is under way at a load balancer and its parts.
+// finishBalancerTransition ends the transition of a load balancer and its parts.
 func (svc *Service) finishBalancerTransition(b *LoadBalancer, failed bool) {
 	now := octaviaTime(svc.Now())
 	for _, p := range svc.partsOf(b) {

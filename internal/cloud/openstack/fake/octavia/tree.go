@@ -2,7 +2,7 @@ package octavia
 
 import "maps"
 
-// newTree makes the parts that a request wants together with their load balancer. Nothing is stored yet.
+// newTree creates the parts in a request for a load balancer. They are not stored yet.
 func (svc *Service) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart, error) {
 	pools := in.Pools
 	for _, listener := range in.Listeners {
@@ -48,7 +48,7 @@ func (svc *Service) newTree(b *LoadBalancer, in *balancerInput) ([]*balancerPart
 	return parts, nil
 }
 
-// newPoolTree makes a pool, the first of the result, with its health monitor and members.
+// newPoolTree creates a pool, the first of the result, with its health monitor and members.
 func (svc *Service) newPoolTree(b *LoadBalancer, attrs map[string]any) ([]*balancerPart, error) {
 	pool := svc.newPart(kindPool, b, "", withoutKeys(attrs, "members", "healthmonitor"))
 	parts := []*balancerPart{pool}
@@ -80,7 +80,7 @@ func (svc *Service) newPolicyTree(b *LoadBalancer, listenerID string, attrs map[
 	return parts
 }
 
-// withoutKeys returns attributes without some.
+// withoutKeys returns attributes without some keys.
 func withoutKeys(attrs map[string]any, names ...string) map[string]any {
 	own := maps.Clone(attrs)
 	for _, name := range names {
@@ -89,7 +89,7 @@ func withoutKeys(attrs map[string]any, names ...string) map[string]any {
 	return own
 }
 
-// fullView is a load balancer as the answer to its creation shows it: with its parts instead of their IDs.
+// fullView is a load balancer in the response to its creation: with its parts instead of their IDs.
 func (svc *Service) fullView(b *LoadBalancer) (map[string]any, error) {
 	view := map[string]any{}
 	if err := decodeInto(b, &view); err != nil {
@@ -104,7 +104,7 @@ func (svc *Service) fullView(b *LoadBalancer) (map[string]any, error) {
 			listeners = append(listeners, full)
 		case kindPool:
 			full := withoutKeys(svc.partView(p), "loadbalancers", "healthmonitor_id")
-			// Octavia forgets the health monitor in this answer, though it makes one.
+			// Octavia leaves out the health monitor in this response, though it creates one.
 			full["members"], full["healthmonitor"] = svc.fullViews(p, kindMember), nil
 			pools = append(pools, full)
 		}

@@ -56,7 +56,7 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 // Given reports whether there is a value.
 func (o Opt[T]) Given() bool { return o.Set && !o.Null }
 
-// Or returns the value, or def when there is none.
+// Or returns the value, or def if there is none.
 func (o Opt[T]) Or(def T) T {
 	if o.Given() {
 		return o.Value
@@ -81,7 +81,7 @@ func Unwrap(body []byte, key string) (json.RawMessage, bool) {
 	return raw, ok && string(raw) != "null"
 }
 
-// DecodeError says what is wrong with the attributes of a request.
+// DecodeError describes what is wrong with the attributes of a request.
 type DecodeError struct {
 	Unknown string // name of an attribute that does not exist
 	Field   string // name of an attribute of the wrong type
@@ -95,7 +95,7 @@ func (e *DecodeError) Error() string {
 	return "attribute " + e.Field + " has the wrong type " + e.value
 }
 
-// DecodeStrictly decodes attributes into a struct and refuses those that the struct does not have.
+// DecodeStrictly decodes attributes into a struct and refuses unknown ones.
 func DecodeStrictly(raw json.RawMessage, into any) *DecodeError {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -106,7 +106,7 @@ func DecodeStrictly(raw json.RawMessage, into any) *DecodeError {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &DecodeError{Field: wrong.Field, value: wrong.Value}
 	}
-	// encoding/json has no type for an unknown field, only this text.
+	// encoding/json has no error type for an unknown field, only this text.
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
 		return &DecodeError{Unknown: strings.Trim(name, `"`)}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// checkJSON refuses a body that is no JSON, which services do before they look at what is in it. In Neutron, what has always
-// been there does it in other words than what came as an extension.
+// checkJSON refuses a body that is not JSON, which services do before they read it. Neutron's core resources have another message than its
+// extensions.
 func checkJSON(q *Request) *wire.Error {
 	if len(q.Body) == 0 || q.HTTP.Method == http.MethodGet || q.HTTP.Method == http.MethodDelete {
 		return nil
@@ -67,7 +67,7 @@ func checkNeutronJSON(q *Request) *wire.Error {
 	return checkObjects(one, raws...)
 }
 
-// checkObjects refuses what stands in the place of an object. That there is nothing is for others to say.
+// checkObjects refuses other types in the place of an object. A missing one is handled by the service.
 func checkObjects(kind string, raws ...json.RawMessage) *wire.Error {
 	for _, raw := range raws {
 		var attributes map[string]json.RawMessage
@@ -78,13 +78,13 @@ func checkObjects(kind string, raws ...json.RawMessage) *wire.Error {
 	return nil
 }
 
-// isCore reports whether a call to Neutron is about what is no extension.
+// isCore reports whether a call to Neutron is for a core resource.
 func isCore(q *Request) bool {
 	parts := strings.Split(strings.TrimPrefix(q.HTTP.URL.Path, NeutronPrefix+"/v2.0/"), "/")
 	return len(parts) <= 2 && slices.Contains([]string{"networks", "subnets", "ports"}, parts[0])
 }
 
-// UnknownAttributes names what is not among the attributes of a kind, neither as it is shown nor as it is sent.
+// UnknownAttributes names attributes that a kind has neither in responses nor in requests.
 func UnknownAttributes[T any](raw json.RawMessage, into any) string {
 	shown, sent := JsonFields(reflect.TypeFor[T]()), JsonFields(reflect.TypeOf(into).Elem())
 	var attributes map[string]json.RawMessage
@@ -93,18 +93,18 @@ func UnknownAttributes[T any](raw json.RawMessage, into any) string {
 	return strings.Join(slices.Sorted(maps.Keys(attributes)), ", ")
 }
 
-// Malformed is how Keystone refuses a request that it cannot make sense of.
+// Malformed is Keystone's error for a request that it cannot parse.
 func Malformed(what string) *wire.Error {
 	return BadRequest("", "%s. The server could not comply with the request since it is either malformed or otherwise incorrect. "+
 		"The client is assumed to be in error.", what)
 }
 
-// Expecting returns the error of Keystone for a request that lacks something.
+// Expecting is Keystone's error for a request that lacks something.
 func Expecting(what, where string) *wire.Error {
 	return Malformed("Expecting to find " + what + " in " + where)
 }
 
-// OrNull returns nil, which becomes null in JSON, for an empty string.
+// OrNull returns nil, which is encoded as null, for an empty string.
 func OrNull(value string) any {
 	if value == "" {
 		return nil
@@ -112,7 +112,7 @@ func OrNull(value string) any {
 	return value
 }
 
-// Unquoted is a number that may be written as a text.
+// Unquoted is a number that may be encoded as a string.
 func Unquoted(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

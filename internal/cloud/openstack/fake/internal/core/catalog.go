@@ -4,7 +4,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// catalogEntry is how one service appears in the catalog.
+// catalogEntry is a service in the catalog.
 type catalogEntry struct {
 	service           wire.Service
 	kind, name        string
@@ -78,7 +78,7 @@ func (v ApiVersion) View(base string) map[string]any {
 	return view
 }
 
-// VersionDocument is what most services answer at their root.
+// VersionDocument is the response of most services at their root.
 func VersionDocument(status int, prefix string, versions ...ApiVersion) Handler {
 	return func(q *Request) (Reply, error) {
 		out := []any{}
@@ -103,7 +103,7 @@ const OctaviaPrefix = "/load-balancer"
 
 const NovaPrefix = "/compute"
 
-// PrefixOfService is where a service lives below the cloud's URL.
+// PrefixOfService is the path of a service below the cloud's URL.
 func PrefixOfService(s wire.Service) (string, bool) {
 	for _, entry := range catalogEntries() {
 		if entry.service == s {

@@ -12,7 +12,7 @@ type Cloud struct {
 	*wire.Tap
 
 	Mux *http.ServeMux
-	// identifier returns the caller that a token stands for. Keystone sets it.
+	// identifier returns the caller of a token. Keystone sets it.
 	Identifier func(token string, service wire.Service) (*Identity, *wire.Error)
 
 	Mu      sync.Mutex // guards everything below, and the state of all services

@@ -7,10 +7,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// CatalogShape says how the endpoints in the catalog are written.
+// CatalogShape is the format of endpoints in the catalog.
 type CatalogShape string
 
-// Config is how the cloud is set up: its regions, services, extensions, and how resources change their state.
+// Config configures the cloud: its regions, services, extensions, and transitions.
 type Config struct {
 	Regions           []string
 	Catalog           CatalogShape
@@ -29,9 +29,9 @@ type Config struct {
 	DhcpPorts         bool
 }
 
-// Policy says what a plain project member may do. The zero value is that of a stock cloud.
+// Policy says what a plain project member may do. The zero value is the services' default.
 type Policy struct {
-	// SeeExternalSubnets shows the subnets of external networks. In a stock cloud members only see the IDs.
+	// SeeExternalSubnets shows the subnets of external networks. By default members only see the IDs.
 	SeeExternalSubnets bool
 	// SetSNAT allows enable_snat in a router's gateway.
 	SetSNAT bool
@@ -51,7 +51,7 @@ func (c *Config) HasExtension(alias string) bool { return !slices.Contains(c.Mis
 
 func (c *Config) transition(kind string) Transition { return c.Transitions[kind] }
 
-// The shapes. Installers differ; clients must cope with both.
+// The formats. Installers differ; clients must support both.
 const (
 	Unversioned CatalogShape = "unversioned" // Neutron, Octavia and Glance without their version, as DevStack has it
 	Versioned   CatalogShape = "versioned"   // every endpoint with its version

@@ -32,12 +32,12 @@ func Forbidden(kind, format string, args ...any) *wire.Error {
 	return Fail(http.StatusForbidden, kind, format, args...)
 }
 
-// Unauthenticated is what Keystone answers, and its middleware in front of every other service.
+// Unauthenticated is the response of Keystone, and of its middleware in all other services.
 func Unauthenticated() *wire.Error {
 	return Fail(http.StatusUnauthorized, "Unauthorized", "The request you have made requires authentication.")
 }
 
-// UnauthenticatedAt is the same at a service that lets the middleware pass what it does not know, and looks itself.
+// UnauthenticatedAt is the response of a service that does not use the middleware's response.
 func UnauthenticatedAt(service wire.Service) *wire.Error {
 	if service == wire.Glance {
 		return Fail(http.StatusUnauthorized, "", "This server could not verify that you are authorized to access the document you requested. "+

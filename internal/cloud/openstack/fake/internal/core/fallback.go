@@ -8,8 +8,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// RegisterFallback answers for every path and method of a service that has no route. Most services look at the token first where the
-// path bears a version.
+// RegisterFallback answers for all paths and methods of a service without a route. Most services validate the token first if the path has a
+// version.
 func (c *Cloud) RegisterFallback(e Endpoint) {
 	versioned := regexp.MustCompile("^" + e.Prefix + "/v[0-9]")
 	c.RouteWithoutToken(e, "/", func(q *Request) (Reply, error) {
@@ -25,7 +25,7 @@ func (c *Cloud) RegisterFallback(e Endpoint) {
 	})
 }
 
-// hasOtherMethods reports whether there is something at the path of a request, for another method.
+// hasOtherMethods reports whether the path of a request exists with another method.
 func (c *Cloud) hasOtherMethods(e Endpoint, r *http.Request) bool {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := r.Clone(r.Context())
@@ -37,8 +37,7 @@ func (c *Cloud) hasOtherMethods(e Endpoint, r *http.Request) bool {
 	return false
 }
 
-// methodNotAllowed is what is answered for a method that a path does not have. For Nova and Cinder a path with another method is
-// another path.
+// methodNotAllowed is the response for a path that exists with another method. For Nova and Cinder it does not exist then.
 func methodNotAllowed(service wire.Service, method string) (Reply, error) {
 	const status = http.StatusMethodNotAllowed
 	switch service {
@@ -58,7 +57,7 @@ func methodNotAllowed(service wire.Service, method string) (Reply, error) {
 	}
 }
 
-// PathNotFound returns the answer of a service to a path that it does not have.
+// PathNotFound returns a service's response to an unknown path.
 func PathNotFound(service wire.Service, versioned bool) (Reply, error) {
 	const status = http.StatusNotFound
 	switch {

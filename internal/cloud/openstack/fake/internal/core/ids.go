@@ -12,7 +12,7 @@ func randomBytes(n int) []byte {
 	return raw
 }
 
-// NewUUID returns a random UUID (version 4), as most services use for IDs.
+// NewUUID returns a random UUID (version 4), the ID format of most services.
 func NewUUID() string {
 	raw := randomBytes(16)
 	raw[6] = raw[6]&0x0f | 0x40
@@ -20,10 +20,10 @@ func NewUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }
 
-// NewHexID returns a random ID in the form that Keystone uses.
+// NewHexID returns a random ID in Keystone's format.
 func NewHexID() string { return hex.EncodeToString(randomBytes(16)) }
 
-// NewMAC returns a MAC address in the range that Neutron uses.
+// NewMAC returns a MAC address in Neutron's range.
 func NewMAC() string {
 	raw := randomBytes(3)
 	return fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", raw[0], raw[1], raw[2])

@@ -14,17 +14,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// Filters compares rows of one type with the filters of a list call, by the names that the rows have on the wire.
+// Filters compares rows of one type with the filters of a list, by their JSON names.
 type Filters struct {
 	Row    reflect.Type
 	Fields map[string][]int
 	own    fieldMatcher
 }
 
-// fieldMatcher compares a field of a type that only its service knows; known is false for all others.
+// fieldMatcher compares a field with a service's own type; known is false for all others.
 type fieldMatcher func(field any, values []string) (matched, known bool)
 
-// NewFilters returns filters over the JSON fields of T. own matches fields in another way than by equality.
+// NewFilters returns filters over the JSON fields of T. own matches fields other than by equality.
 func NewFilters[T any](own fieldMatcher) Filters {
 	row := reflect.TypeFor[T]()
 	return Filters{Row: row, Fields: JsonFields(row), own: own}
@@ -50,7 +50,7 @@ func (f Filters) Unknown(q url.Values) []string {
 	return out
 }
 
-// Match reports whether a row (a struct value) satisfies every filter. The values of one filter are alternatives.
+// Match reports whether a row (a struct value) matches all filters. The values of one filter are alternatives.
 func (f Filters) Match(row reflect.Value, q url.Values) bool {
 	for key, values := range q {
 		index, isField := f.Fields[key]
@@ -64,7 +64,7 @@ func (f Filters) Match(row reflect.Value, q url.Values) bool {
 	return true
 }
 
-// matchField compares texts as the databases below OpenStack do it: upper and lower case are the same.
+// matchField compares strings without case, as OpenStack's databases do.
 func (f Filters) matchField(field reflect.Value, values []string) bool {
 	is := func(have string) bool {
 		return slices.ContainsFunc(values, func(want string) bool { return strings.EqualFold(have, want) })
@@ -92,7 +92,7 @@ func (f Filters) matchField(field reflect.Value, values []string) bool {
 	}
 }
 
-// MatchTags implements the four tag filters; each takes a comma-separated list.
+// MatchTags implements the four tag filters; each has a comma-separated list.
 func MatchTags(tags []string, q url.Values) bool {
 	has := func(t string) bool { return slices.Contains(tags, t) }
 	hasNot := func(t string) bool { return !has(t) }
@@ -111,7 +111,7 @@ func MatchTags(tags []string, q url.Values) bool {
 	return true
 }
 
-// SortRows sorts by the sort_key parameters, if there are any; otherwise rows stay in the order of their creation.
+// SortRows sorts by the sort_key parameters, if there are any; otherwise rows stay in the order of creation.
 func SortRows[T any](f Filters, rows []*T, q url.Values) {
 	keys, dirs := q["sort_key"], q["sort_dir"]
 	if len(keys) == 0 {
@@ -135,13 +135,13 @@ func SortRows[T any](f Filters, rows []*T, q url.Values) {
 	})
 }
 
-// Page is a part of a list.
+// Page is a page of a list.
 type Page[T any] struct {
 	Rows  []*T
 	Links []map[string]string
 }
 
-// Paginate cuts the page that limit and marker ask for, or that the cloud's own page size imposes.
+// Paginate returns the page that limit and marker request, or that the cloud's page size enforces.
 func Paginate[T any](rows []*T, id func(*T) string, q *Request, pageSize int) (Page[T], *wire.Error) {
 	limit, _ := strconv.Atoi(q.Values.Get("limit"))
 	if limit <= 0 || pageSize > 0 && limit > pageSize {
@@ -157,7 +157,7 @@ func Paginate[T any](rows []*T, id func(*T) string, q *Request, pageSize int) (P
 	if limit <= 0 || len(rows) < limit {
 		return Page[T]{Rows: rows}, nil
 	}
-	// Neutron links to a next page whenever this one is full, even if the next turns out to be empty.
+	// Neutron has a link to a next page whenever this one is full, even if the next is empty.
 	rows = rows[:limit]
 	query := maps.Clone(q.Values)
 	query.Set("marker", id(rows[limit-1]))
@@ -166,7 +166,7 @@ func Paginate[T any](rows []*T, id func(*T) string, q *Request, pageSize int) (P
 	return Page[T]{Rows: rows, Links: []map[string]string{{"rel": "next", "href": href}}}, nil
 }
 
-// OnlyFields keeps only the named attributes of each element of a list, which is any JSON-encodable slice.
+// OnlyFields keeps only the named attributes of the elements of a list, which is any JSON-encodable slice.
 func OnlyFields(list any, fields []string) (any, error) {
 	raw, err := json.Marshal(list)
 	if err != nil {
@@ -182,7 +182,7 @@ func OnlyFields(list any, fields []string) (any, error) {
 	return all, nil
 }
 
-// NextPage repeats a list with another marker, as Nova and Cinder do.
+// NextPage is the URL of a list with another marker, as Nova and Cinder write it.
 func NextPage(q *Request, marker string) string {
 	query := maps.Clone(q.Values)
 	query.Del("marker")
@@ -192,7 +192,7 @@ func NextPage(q *Request, marker string) string {
 	return q.Base() + q.HTTP.URL.Path + "?marker=" + url.QueryEscape(marker)
 }
 
-// ListReply returns a list under its name, reduced to the fields that the request names, with links to other pages.
+// ListReply returns a list under its name, reduced to the requested fields, with links to other pages.
 func ListReply[T any](many string, rows []T, links []map[string]string, q *Request) (Reply, error) {
 	body := map[string]any{many: rows}
 	if fields := q.Values["fields"]; len(fields) > 0 {

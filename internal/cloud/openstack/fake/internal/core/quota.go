@@ -1,6 +1,6 @@
 package core
 
-// Unlimited is the quota of everything unless set.
+// Unlimited is the default of all quotas.
 const Unlimited = -1
 
 // Limit returns a quota, or Unlimited.
@@ -11,7 +11,7 @@ func (c *Cloud) Limit(projectID, resource string) int {
 	return Unlimited
 }
 
-// Exceeds reports whether a project that has some of a resource would exceed its quota with more.
+// Exceeds reports whether a project with a number of resources would exceed its quota with more.
 func (c *Cloud) Exceeds(projectID, resource string, have, more int) bool {
 	limit := c.Limit(projectID, resource)
 	return limit != Unlimited && have+more > limit

@@ -11,16 +11,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// Endpoint describes one service to the HTTP layer.
+// Endpoint describes a service to the HTTP layer.
 type Endpoint struct {
 	Service wire.Service
 	Prefix  string // where it lives below the cloud's URL
 }
 
-// Handler does one call's work. It runs below the cloud's lock and must not block.
+// Handler handles one call. It runs with the cloud's lock and must not block.
 type Handler func(q *Request) (Reply, error)
 
-// Reply is an answer that says yes.
+// Reply is a successful response.
 type Reply struct {
 	Status int
 	Body   any    // encoded as JSON after the lock is released; nil means no body
@@ -42,7 +42,7 @@ func Accepted(body any) (Reply, error) {
 // NoContent returns an answer with status 204.
 func NoContent() (Reply, error) { return Reply{Status: http.StatusNoContent}, nil }
 
-// Request is what a handler sees of a call.
+// Request is a call from the view of a handler.
 type Request struct {
 	*Identity // who calls; nil for the few calls that need no token
 	service   wire.Service
@@ -54,7 +54,7 @@ type Request struct {
 // Path returns a segment of the path by its name in the route.
 func (q *Request) Path(name string) string { return q.HTTP.PathValue(name) }
 
-// Base is the URL of the cloud as the caller spells it.
+// Base is the URL of the cloud in the client's spelling.
 func (q *Request) Base() string {
 	if q.HTTP.TLS != nil {
 		return "https://" + q.HTTP.Host
@@ -80,7 +80,7 @@ func (c *Cloud) register(e Endpoint, pattern string, h Handler, needsToken bool)
 	c.Mux.HandleFunc(full, func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, e, h, needsToken) })
 }
 
-// serve is one call from its arrival to its answer.
+// serve handles a call, from its arrival to its response.
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e Endpoint, h Handler, needsToken bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e Endpoint, h Hand
 		func(err *wire.Error) wire.Response { return handlerResult{err: err}.response(q) })
 }
 
-// effect runs the handler below the lock.
+// effect runs the handler with the lock.
 func (c *Cloud) effect(q *Request, h Handler, needsToken bool) handlerResult {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -130,7 +130,7 @@ type handlerResult struct {
 	err   *wire.Error
 }
 
-// response puts the answer into the words of the service that was asked.
+// response encodes the result in the format of the service.
 func (a handlerResult) response(q *Request) wire.Response {
 	var out wire.Response
 	switch {
@@ -155,7 +155,7 @@ func (a handlerResult) response(q *Request) wire.Response {
 	return out
 }
 
-// AsOperator marks the context of a request that needs no token, since the caller is given.
+// AsOperator marks the context of a request without a token, with a given caller.
 func AsOperator(ctx context.Context, caller *Identity) context.Context {
 	return context.WithValue(ctx, operatorKey{}, caller)
 }

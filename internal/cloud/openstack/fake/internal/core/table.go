@@ -2,10 +2,10 @@ package core
 
 import "slices"
 
-// Table holds the rows of one kind of resource in the order of their creation.
+// Table contains the rows of one kind of resource in the order of their creation.
 //
-// Answers are encoded after the cloud's lock is released, from shallow copies of the rows. So a row may change field by
-// field, but a slice or map in it is replaced as a whole and never changed in place.
+// Responses are encoded after the cloud's lock is released, from shallow copies of the rows. So the fields of a row may change, but a slice or map
+// in it must be replaced as a whole.
 type Table[T any] struct {
 	ID   func(*T) string
 	byID map[string]*T
@@ -78,7 +78,7 @@ func Copies[T any](rows []*T) []T {
 	return out
 }
 
-// Without returns a new slice that lacks the elements that match.
+// Without returns a new slice without the elements that match.
 func Without[E any](in []E, match func(E) bool) []E {
 	out := make([]E, 0, len(in))
 	for _, e := range in {
@@ -89,7 +89,7 @@ func Without[E any](in []E, match func(E) bool) []E {
 	return out
 }
 
-// With returns a new slice that has more at its end.
+// With returns a new slice with an element appended.
 func With[E any](in []E, more ...E) []E {
 	return append(slices.Clip(slices.Clone(in)), more...)
 }

@@ -2,13 +2,13 @@ package core
 
 import "time"
 
-// Transition says how long a resource stays in its first status. It is over when both conditions hold.
+// Transition says how long a resource stays in its first status: until both conditions hold.
 type Transition struct {
-	// Polls is how many times the resource must have been read.
+	// Polls is how many times the resource must be read.
 	Polls int `json:"polls,omitempty"`
-	// After is the least time.
+	// After is the minimum time.
 	After time.Duration `json:"after,omitempty"`
-	// Fail ends the transition in the kind's error status instead.
+	// Fail ends the transition in the kind's error status.
 	Fail bool `json:"fail,omitempty"`
 }
 
@@ -24,14 +24,14 @@ const (
 	VolumeDelete       = "volume-delete"       // deleting until gone; Fail: error_deleting
 )
 
-// transition is one resource on its way.
+// transition is the transition of one resource.
 type transition struct {
 	polls  int
 	ready  time.Time
 	finish func()
 }
 
-// BeginTransition starts a transition; finish runs below the lock, at once when there is nothing to wait for.
+// BeginTransition starts a transition; finish runs with the lock, at once if there is nothing to wait for.
 func (c *Cloud) BeginTransition(kind, id string, finish func(failed bool)) {
 	t := c.Config.transition(kind)
 	if t.Polls == 0 && t.After == 0 {
@@ -41,7 +41,7 @@ func (c *Cloud) BeginTransition(kind, id string, finish func(failed bool)) {
 	c.pending[id] = &transition{polls: t.Polls, ready: c.Now().Add(t.After), finish: func() { finish(t.Fail) }}
 }
 
-// FinishTransitions ends the transitions whose time has come. It runs at the start of every call.
+// FinishTransitions ends the transitions whose conditions hold. It runs at the start of each call.
 func (c *Cloud) FinishTransitions() {
 	if len(c.pending) == 0 {
 		return

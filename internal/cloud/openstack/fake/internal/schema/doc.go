@@ -1,3 +1,3 @@
-// Package schema checks request bodies as the JSON schemas of Nova and Cinder do, and words what is wrong as Python does. It knows no
-// resource and no service.
+// Package schema validates request bodies by the JSON schemas of Nova and Cinder, with Python's messages. It must not depend on a resource or
+// service.
 package schema

@@ -13,11 +13,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 )
 
-// Rule checks a value of a request body that stands under a key, or nowhere in particular, and returns what is wrong with
-// it. Nova and Cinder check bodies by JSON schemas and answer with the first thing wrong, in the words of Python.
+// Rule validates a value of a request body under a key, or without one, and returns what is wrong with it. Nova and Cinder validate bodies by JSON
+// schemas and report the first violation, with Python's message.
 type Rule func(key string, value any) string
 
-// Validate holds a body against a rule.
+// Validate applies a rule to a body.
 func Validate(body []byte, r Rule) error {
 	value, err := decodeOrdered(json.NewDecoder(bytes.NewReader(body)))
 	if err != nil {
@@ -29,7 +29,7 @@ func Validate(body []byte, r Rule) error {
 	return nil
 }
 
-// Violation is a complaint about a value.
+// Violation is an error of a value.
 func Violation(key string, value any, format string, args ...any) string {
 	what := fmt.Sprintf(format, args...)
 	if key == "" {
@@ -50,7 +50,7 @@ func AllOf(rules ...Rule) Rule {
 	}
 }
 
-// HasType demands one of some types.
+// HasType requires one of some types.
 func HasType(types ...string) Rule {
 	return func(key string, value any) string {
 		kind := kindOf(value)
@@ -85,7 +85,7 @@ func kindOf(value any) string {
 	}
 }
 
-// OneOf demands one of some texts.
+// OneOf requires one of some strings.
 func OneOf(values ...string) Rule {
 	return func(key string, value any) string {
 		if s, isText := value.(string); isText && slices.Contains(values, s) {
@@ -99,7 +99,7 @@ func OneOf(values ...string) Rule {
 	}
 }
 
-// AnyOf demands that one of some rules holds.
+// AnyOf requires that one of some rules holds.
 func AnyOf(rules ...Rule) Rule {
 	return func(key string, value any) string {
 		for _, r := range rules {
@@ -111,7 +111,7 @@ func AnyOf(rules ...Rule) Rule {
 	}
 }
 
-// HasFormat demands a text of a format that has a name.
+// HasFormat requires a string of a named format.
 func HasFormat(format string, fits func(string) bool) Rule {
 	return func(key string, value any) string {
 		if s, isText := value.(string); isText && !fits(s) {
@@ -121,7 +121,7 @@ func HasFormat(format string, fits func(string) bool) Rule {
 	}
 }
 
-// UUID demands an ID, with or without dashes.
+// UUID requires an ID, with or without dashes.
 func UUID(key string, value any) string {
 	return AllOf(HasType("string"), HasFormat("uuid", func(s string) bool {
 		plain := strings.ReplaceAll(s, "-", "")
@@ -129,7 +129,7 @@ func UUID(key string, value any) string {
 	}))(key, value)
 }
 
-// Boolean demands a truth value, or a word for one.
+// Boolean requires a boolean, or one of its string forms.
 func Boolean(key string, value any) string {
 	words := []any{
 		true, "True", "TRUE", "true", "1", "ON", "On", "on", "YES", "Yes", "yes",
@@ -144,7 +144,7 @@ func Boolean(key string, value any) string {
 	return ""
 }
 
-// LengthBetween demands a length, of texts in characters.
+// LengthBetween requires a length, of strings in characters.
 func LengthBetween(least, most int) Rule {
 	return func(key string, value any) string {
 		var length int
@@ -166,7 +166,7 @@ func LengthBetween(least, most int) Rule {
 	}
 }
 
-// Number demands a whole number, which may be written as a text.
+// Number requires an integer, which may be encoded as a string.
 func Number(least int) Rule {
 	return func(key string, value any) string {
 		if complaint := HasType("integer", "string")(key, value); complaint != "" {
@@ -182,10 +182,10 @@ func Number(least int) Rule {
 	}
 }
 
-// Text255 is a text of some length.
+// Text255 is a string of limited length.
 func Text255(least int) Rule { return AllOf(HasType("string"), LengthBetween(least, 255)) }
 
-// Name is what Nova takes as a name.
+// Name is a name that Nova accepts.
 func Name(key string, value any) string {
 	if complaint := Text255(1)(key, value); complaint != "" {
 		return complaint
@@ -197,21 +197,21 @@ func Name(key string, value any) string {
 	return ""
 }
 
-// InvalidName returns the message of Nova for a name that it does not accept.
+// InvalidName is Nova's message for a name that it does not accept.
 func InvalidName(mustBe string) string {
 	return "An invalid 'name' value was provided. The name must be: " + mustBe
 }
 
-// Property is an attribute of an object.
+// Property is a property of an object.
 type Property struct {
 	name string
 	rule Rule
 }
 
-// Attribute is the property of a name.
+// Attribute returns the property with a name.
 func Attribute(name string, rule Rule) Property { return Property{name: name, rule: rule} }
 
-// Object demands an object with these attributes and no others.
+// Object requires an object with exactly these attributes.
 func Object(required []string, properties ...Property) Rule {
 	return objectOf(required, false, properties)
 }
@@ -249,7 +249,7 @@ func objectOf(required []string, open bool, properties []Property) Rule {
 	}
 }
 
-// Unexpected returns the message of Nova for unknown properties.
+// Unexpected is Nova's message for unknown properties.
 func Unexpected(names []string) string {
 	verb := "was"
 	if len(names) > 1 {
@@ -258,7 +258,7 @@ func Unexpected(names []string) string {
 	return "'" + strings.Join(names, "', '") + "' " + verb + " unexpected"
 }
 
-// ArrayOf demands a list of things of a kind.
+// ArrayOf requires an array.
 func ArrayOf(item Rule) Rule {
 	return func(key string, value any) string {
 		if complaint := HasType("array")(key, value); complaint != "" {
