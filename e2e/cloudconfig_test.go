@@ -77,7 +77,7 @@ func TestCloudConfig_ManilaSecret(t *testing.T) {
 		want := &client.AuthOpts{}
 		overlay(t, means.Config, want)
 		require.Equal(t, want, got)
-		got.CAFileContents = "" // a stand-in that is no certificate
+		got.CAFileContents = "" // a placeholder that is no certificate
 		requireLogin(t, means.Login, got)
 	})
 }

@@ -77,7 +77,7 @@ func testConfiguration(t *testing.T, f *testenv.Fixture) {
 	names := 0
 	for description, m := range invalidConfigs() {
 		names++
-		name := "mistake-" + string(rune('a'+names))
+		name := "error-" + string(rune('a'+names))
 		t.Run(description, func(t *testing.T) {
 			env := env.WithT(t)
 			shoot := env.Shoot(name)

@@ -10,7 +10,7 @@ import (
 // admissionBinary is what both halves of admission are for, and what its webhooks and its Service go by.
 const admissionBinary = "admission"
 
-// Admission is what judges in the garden. No ControllerRegistration knows of it.
+// Admission describes the admission binary in the garden, which has no ControllerRegistration.
 type Admission struct {
 	Name  string   `json:"name"`
 	Types []string `json:"types"`

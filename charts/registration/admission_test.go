@@ -110,7 +110,7 @@ func TestGenerate_AdmissionErrors(t *testing.T) {
 			values: registration.Values{"types": []any{"calico"}},
 			want:   "values for admission: types comes from charts/catalogue.yaml; remove it, or change it there",
 		},
-		"a type that nobody judges": {
+		"an unknown type": {
 			change: func(a *registration.Admission) { a.Types = []string{"aws"} },
 			want:   "rendering chart admission-runtime of admission: checking values for chart admission-runtime",
 		},

@@ -21,7 +21,7 @@ const (
 	RoleSecondary Role = "secondary"
 )
 
-// Catalogue is the list of registrations, in the order in which a shoot meets them, what judges in the garden, and what installs, if anything does.
+// Catalogue is the list of registrations, in the order in which a shoot meets them, the admission binary, and the operator, if there is one.
 type Catalogue struct {
 	Registrations []Entry    `json:"registrations"`
 	Admission     *Admission `json:"admission"`

@@ -128,7 +128,7 @@ func configFields() []string {
 	return []string{"valuesOverlays", "rollout", "uninstall", "historyLimit"}
 }
 
-// checkConfig looks at names only: what is in these fields is judged by the installer itself.
+// checkConfig looks at names only: what is in these fields is validated by the operator itself.
 func (o Options) checkConfig(c Catalogue, problems *FieldErrors) {
 	var registered []string
 	for _, e := range c.Registrations {

@@ -17,7 +17,7 @@ func main() {
 	defaults := newDefaults()
 	os.Exit(manager.Main(manager.Binary{
 		Name: "admission",
-		Description: "Judges in the garden what users write there: shoots, cloud profiles, credentials and registrations; " +
+		Description: "Validates and defaults in the garden what users write: shoots, cloud profiles, credentials and registrations; " +
 			"fills in what new shoots leave open. Runs in the garden's runtime cluster.",
 		Types:       types(),
 		Garden:      true,

@@ -17,7 +17,7 @@ func testOutage(t *testing.T, env *environment, running *controller.Controller) 
 	running.Kill()
 	start := time.Now()
 	err := env.Client.Create(t.Context(), newShoot("new"), client.DryRunAll)
-	assert.ErrorContains(t, err, "failed calling webhook", "nobody judges, so nobody writes")
+	assert.ErrorContains(t, err, "failed calling webhook", "without admission nothing is written")
 	assert.Less(t, time.Since(start), 10*time.Second)
 	assert.NoError(t, env.Client.Create(t.Context(), newRegistration("new"), client.DryRunAll), "what might repair it passes")
 

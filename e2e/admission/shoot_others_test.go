@@ -21,20 +21,20 @@ func testOthers(t *testing.T, env *environment) {
 			},
 			[]expectedCause{{inInfrastructure + ".floatingPoolName", "choose one of"}},
 		},
-		"a shoot that begins in hibernation is judged": {
+		"a shoot that begins in hibernation is validated": {
 			all(func(shoot *gardencorev1beta1.Shoot) {
 				shoot.Spec.Hibernation = &gardencorev1beta1.Hibernation{Enabled: new(true)}
 			}, pool(`{x: 1}`)),
 			[]expectedCause{{inPoolConfig, "correct the name"}},
 		},
 		"a shoot without workers needs neither infrastructure nor network": {workerless(), nil},
-		"another network plugin is not ours to judge": {
+		"another network plugin is not validated": {
 			all(otherNetwork(`{"apiVersion":"cilium.networking.extensions.gardener.cloud/v1alpha1","kind":"NetworkConfig","whatever":true}`)), nil,
 		},
 		"but the infrastructure under it is": {
 			all(otherNetwork(`{}`), infrastructure(`{networks: {mtu: 1}}`)), []expectedCause{{inInfrastructure + ".networks.mtu", "choose a number"}},
 		},
-		"another provider is not ours to judge":   {all(onAzure(), network(`{overlay: {enabled: false}}`)), nil},
+		"another provider is not validated":       {all(onAzure(), network(`{overlay: {enabled: false}}`)), nil},
 		"but the network over it is":              {all(onAzure(), network(`{vethMTU: large}`)), []expectedCause{{inNetwork + ".vethMTU", "write a number"}}},
 		"a profile that its project has extended": {extended(), nil},
 		"an extended profile allows no more pools": {

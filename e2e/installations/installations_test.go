@@ -34,7 +34,7 @@ func TestInstallations(t *testing.T) {
 		{"Beside", testParallel},
 		{"Held", testHeld},
 		{"Moved", testMoved},
-		{"Forsaken", testMovedWithoutOperator},
+		{"MovedWithoutOperator", testMovedWithoutOperator},
 		{"Gone", testGone},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {

@@ -116,7 +116,7 @@ func everywhere(name, label string) garden.Registration {
 
 // Labels of Seeds, each for a registration of one part.
 const (
-	forEqual, forBroken, forDrift, forWithoutGardenlet, forManaged, forMovedWithoutOperator = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed", "for-forsaken"
+	forEqual, forBroken, forDrift, forWithoutGardenlet, forManaged, forMovedWithoutOperator = "for-equal", "for-broken", "for-drift", "for-alone", "for-managed", "for-moved-alone"
 )
 
 func labelled(labels ...string) map[string]string {

@@ -39,7 +39,7 @@ func TestLeader_Killed(t *testing.T) {
 		env.interrupt(t, shoot.ReconcileInfrastructure, moment)
 		found := env.shootInventory(t, shoot)
 		// The result of a request without a response is unknown. The state records that for an hour.
-		found.State = slices.DeleteFunc(found.State, func(key string) bool { return key == "trellis.doubts" })
+		found.State = slices.DeleteFunc(found.State, func(key string) bool { return key == "trellis.uncertainCreates" })
 		assert.Equal(t, want, found, "shoot %s", shoot.Name)
 	}
 	last := shoots[len(shoots)-1]

@@ -147,7 +147,7 @@ func (env *environment) assertOthersUntouched(t *testing.T) {
 func revisionOf(item appsv1.ControllerRevision) revision {
 	return revision{
 		name:   strings.TrimPrefix(item.Name, registration+"-"),
-		result: item.Annotations[installationv1alpha1.GroupName+"/verdict"],
+		result: item.Annotations[installationv1alpha1.GroupName+"/result"],
 		reason: item.Annotations[installationv1alpha1.GroupName+"/reason"],
 		number: item.Revision,
 	}

@@ -19,7 +19,7 @@ type part struct {
 // TestWorker leads shoots through their lives, side by side, each with API servers of its own.
 func TestWorker(t *testing.T) {
 	for _, duty := range nodes.Duties() {
-		t.Log("played: " + duty)
+		t.Log("simulated: " + duty)
 	}
 	var requests clusterstest.Requests
 	var runs sync.WaitGroup // t.Parallel would have two at a time on two processors, but they wait more than they work

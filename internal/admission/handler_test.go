@@ -27,7 +27,7 @@ func request(operation admissionv1.Operation, object, old string) admission.Requ
 	return r
 }
 
-// callValidator asks a handler whose judge says the same of everything, and returns how often it was asked.
+// callValidator asks a handler whose validator has the same result for everything, and returns how often it was asked.
 func callValidator(r admission.Request, result Result, err error) (admission.Response, int) {
 	calls := 0
 	handler := Validate(corev1.SchemeGroupVersion.WithKind("ConfigMap"), func(context.Context, *corev1.ConfigMap, *corev1.ConfigMap) (Result, error) {
@@ -144,5 +144,5 @@ func TestValidate_Update(t *testing.T) {
 	assert.True(t, response.Allowed)
 	encoded, err := json.Marshal(response)
 	require.NoError(t, err)
-	assert.NotContains(t, string(encoded), "patch", "who judges changes nothing")
+	assert.NotContains(t, string(encoded), "patch", "validation changes nothing")
 }

@@ -78,7 +78,7 @@ func TestConditionsAfter_Findings(t *testing.T) {
 			{later: 40 * time.Second, finding: &Finding{Message: "Other.", Grace: time.Minute}, want: "Progressing HealthCheckProgressing Other.", written: true},
 			{later: 40 * time.Second, finding: unhealthy, want: isFalse, transitioned: true, written: true},
 		},
-		"who cannot look is in doubt for a minute, then does not know": {
+		"a failed check is tolerated for a minute, then the health is unknown": {
 			{finding: healthy, want: isTrue, transitioned: true, written: true},
 			{later: time.Second, failure: refused, want: doubtful, transitioned: true, written: true},
 			{later: time.Minute, failure: refused, want: doubtful},

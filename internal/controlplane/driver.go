@@ -44,7 +44,7 @@ type Shoot struct {
 	Credentials map[string][]byte
 	// Referenced is the data of the Secrets that References names, by their names in the shoot's spec.resources, except for those that do not exist.
 	Referenced map[string]map[string][]byte
-	// New is true while the shoot is being created and no controller has reconciled the ControlPlane before. It is false in doubt.
+	// New is true while the shoot is being created and no controller has reconciled the ControlPlane before. It is false if unknown.
 	New bool
 	// TechnicalID is the shoot's name in the cloud, e.g. "shoot--dev--one".
 	TechnicalID string

@@ -20,7 +20,7 @@ func APIServer() *contracttest.Shared { return &apiServer }
 // Actuator is what Add adds.
 type Actuator = contract.Actuator[*extensionsv1alpha1.ControlPlane]
 
-// AddWithActuator is Add with another patience with pods that come from upstream, and with an actuator that change has made of
+// AddWithActuator is Add with another timeout for pods that come from upstream, and with an actuator that change has made of
 // the right one.
 func AddWithActuator(
 	mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options,

@@ -14,7 +14,7 @@ import (
 )
 
 // annotationHibernated on the ManagedResource of the seed says that everything in it is scaled to zero.
-const annotationHibernated = "controlplane.trellis.garden/asleep"
+const annotationHibernated = "controlplane.trellis.garden/hibernated"
 
 // The conditions are those that gardenlet makes conditions of the Shoot of.
 const (

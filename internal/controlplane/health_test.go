@@ -212,7 +212,7 @@ func testHibernated(t *testing.T, server *contracttest.APIServer) {
 	env.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionProgressing)
 
 	seed := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: env.namespace, Name: resourceSeed}}
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"controlplane.trellis.garden/asleep":"true"}}}`))
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"controlplane.trellis.garden/hibernated":"true"}}}`))
 	require.NoError(t, env.client.Patch(t.Context(), seed, patch))
 	assert.Contains(t, env.waitFor(controlPlaneHealthy, gardencorev1beta1.ConditionTrue).Message, "hibernated")
 	assert.Contains(t, env.waitFor(systemComponentsHealthy, gardencorev1beta1.ConditionTrue).Message, "hibernated")

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 )
 
-const annotationHibernated = "controlplane.trellis.garden/asleep"
+const annotationHibernated = "controlplane.trellis.garden/hibernated"
 
 func withHibernation(enabled bool) func(*gardencorev1beta1.Shoot) {
 	return func(shoot *gardencorev1beta1.Shoot) {
@@ -67,7 +67,7 @@ func TestReconcile_Hibernated(t *testing.T) {
 	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
 	object := h.Succeeded()
 	assert.True(t, isHibernated(t, h), "with the kube-apiserver gone there is nothing to wait for")
-	assert.NotContains(t, string(object.Status.ProviderStatus.Raw), "fallingAsleep")
+	assert.NotContains(t, string(object.Status.ProviderStatus.Raw), "hibernating")
 
 	h.Writes()
 	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
@@ -102,7 +102,7 @@ func TestReconcile_WokenUpWhileHibernating(t *testing.T) {
 	h.ChangeShoot(withHibernation(false))
 	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
 	object := h.Ready()
-	assert.NotContains(t, string(object.Status.ProviderStatus.Raw), "fallingAsleep")
+	assert.NotContains(t, string(object.Status.ProviderStatus.Raw), "hibernating")
 	h.Writes()
 	time.Sleep(100 * time.Millisecond)
 	assert.Empty(t, h.Writes())

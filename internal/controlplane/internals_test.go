@@ -47,8 +47,8 @@ func TestStatusOf(t *testing.T) {
 		raw  string
 		want status
 	}{
-		"our own":      {`{"apiVersion":"controlplane.trellis.garden/v1alpha1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{Hibernating: true}},
-		"another kind": {`{"apiVersion":"example.org/v1","kind":"ControlPlaneStatus","fallingAsleep":true}`, status{}},
+		"our own":      {`{"apiVersion":"controlplane.trellis.garden/v1alpha1","kind":"ControlPlaneStatus","hibernating":true}`, status{Hibernating: true}},
+		"another kind": {`{"apiVersion":"example.org/v1","kind":"ControlPlaneStatus","hibernating":true}`, status{}},
 		"no JSON":      {`]`, status{}},
 		"none at all":  {``, status{}},
 	} {

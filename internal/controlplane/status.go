@@ -14,7 +14,7 @@ import (
 type status struct {
 	metav1.TypeMeta `json:",inline"`
 	// Hibernating is true while the shoot is hibernated and gardenlet has not stopped its kube-apiserver yet.
-	Hibernating bool `json:"fallingAsleep,omitempty"`
+	Hibernating bool `json:"hibernating,omitempty"`
 	// CleanedNodeConditions are the stale conditions that were removed from all nodes, as "type/reason".
 	CleanedNodeConditions []string `json:"cleanedNodeConditions,omitempty"`
 }

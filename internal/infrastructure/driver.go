@@ -48,7 +48,7 @@ type Shoot struct {
 	// UID is the shoot's UID: the mark of ownership.
 	UID string
 	// FirstAttempt is true if the shoot cannot have any resource in the cloud: it is being created, and no controller has reconciled the object before. It is
-	// false in doubt, and in Delete.
+	// false if unknown, and in Delete.
 	FirstAttempt bool
 	// Log carries the object's name.
 	Log logr.Logger

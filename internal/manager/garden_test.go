@@ -19,7 +19,7 @@ import (
 func gardenBinary() Binary {
 	return Binary{
 		Name:        "admission",
-		Description: "Judges what users write.",
+		Description: "Validates what users write.",
 		Types:       []string{"openstack", "registrations"},
 		Garden:      true,
 		Webhooks:    []string{"shoot.openstack", "extension.registrations"},

@@ -41,7 +41,7 @@ func TestCheckHealth(t *testing.T) {
 		Kind: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionFalse, Reason: "DaemonSetUnhealthy", Message: "too few pods",
 	})
 	hibernated := unhealthy.DeepCopy()
-	hibernated.Annotations = map[string]string{"network.trellis.garden/asleep": "true"}
+	hibernated.Annotations = map[string]string{"network.trellis.garden/hibernated": "true"}
 	const system, observability = gardencorev1beta1.ShootSystemComponentsHealthy, gardencorev1beta1.ShootObservabilityComponentsHealthy
 	for sentence, test := range map[string]struct {
 		found   twoResources

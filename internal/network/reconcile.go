@@ -27,7 +27,7 @@ const (
 	// what takes longer.
 	applyTimeout = 2 * time.Second
 	// annotationHibernated on the ManagedResource of the shoot records that the shoot is hibernated and has no nodes.
-	annotationHibernated = "network.trellis.garden/asleep"
+	annotationHibernated = "network.trellis.garden/hibernated"
 )
 
 // deployment is one reconciliation that deploys a network plugin into a shoot.

@@ -93,7 +93,7 @@ func TestValidateInfrastructureConfig_Valid(t *testing.T) {
 		"dual stack with source ranges of both families":            func(s spec) { s.dualStack(); s.networks.NodePortSourceRanges = []string{"0.0.0.0/0", "2001:db8::/32"} },
 		"dual stack from a pool":                                    func(s spec) { s.dualStack(); s.networks.IPv6 = &v1alpha1.IPv6Config{SubnetPoolID: new(uuid)} },
 		"dual stack with ranges beside a pool, which has no effect": func(s spec) { s.dualStack(); s.networks.IPv6.SubnetPoolID = new("any") },
-		"ranges of the shoot that only Gardener can judge":          func(s spec) { s.networking.Pods = new("not a range") },
+		"ranges of the shoot that only Gardener can validate":       func(s spec) { s.networking.Pods = new("not a range") },
 		"IPv6 ranges of the shoot, which overlap nothing of IPv4":   func(s spec) { s.networking.Services = new("2001:db8::/112") },
 		"a shoot whose ranges for pods and services are not set":    func(s spec) { s.networking.Pods, s.networking.Services = nil, nil },
 	} {

@@ -254,7 +254,7 @@ func TestShootNeedsValidation(t *testing.T) {
 				before.infra.Networks.MTU = new(*mtu - 1)
 			}
 			require.Equal(t, test.needed, validation.ShootNeedsValidation(after.write(t), before.write(t)))
-			require.True(t, validation.ShootNeedsValidation(after.Shoot, nil), "a new shoot is always judged")
+			require.True(t, validation.ShootNeedsValidation(after.Shoot, nil), "a new shoot is always validated")
 			if !test.needed {
 				require.Empty(t, validation.ValidateShoot(after.Shoot, before.Shoot, after.in))
 			}

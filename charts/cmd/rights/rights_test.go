@@ -116,7 +116,7 @@ func TestPage_AdmissionStatements(t *testing.T) {
 			}
 			for _, verb := range []string{"watch", "patch", "update"} {
 				if slices.Contains(rule.Verbs, verb) && one.subject == "virtual garden" {
-					assert.Equal(t, []string{"gardener-extension-admission"}, rule.ResourceNames, "what it judges, it only reads")
+					assert.Equal(t, []string{"gardener-extension-admission"}, rule.ResourceNames, "what it validates, it only reads")
 				}
 			}
 		}

@@ -22,12 +22,12 @@ const usage = `Usage: make bench, or in the folder e2e: go run ./cmd/bench [flag
 
 Prints calls, logins and wall time of the Infrastructure of a default shoot (everything made for it, IPv4), for the first
 reconcile, one with nothing to do, and the deletion; then the size and the idle memory of the controller. It is measured on
-the stand-in for OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
+the fake OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
 Then prints the calls of a hundred machines of one pool by name, those of one machine more in their order, and those of their
-deletion: on the stand-in, by machine-controller-manager and our machine controller, beside nodes that are played.
+deletion: on the fake, by machine-controller-manager and our machine controller, with simulated nodes.
 Then prints how long admission takes for a Shoot, with a real garden to look things up in, and what its process takes meanwhile.
 
-  --latency D    how long each call to the stand-in takes (default 200ms)
+  --latency D    how long each call to the fake takes (default 200ms)
   --cloud ENTRY  the real cloud, as an administrator's entry in clouds.yaml, the file that OS_CLIENT_CONFIG_FILE names
                  (default: the one that make openstack-up has brought up, if it runs; OS_CLOUD is not enough)
   --dir DIR      the state directory of the one that make openstack-up has brought up (default %s)

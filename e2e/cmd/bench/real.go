@@ -160,7 +160,7 @@ func compare(standIn, genuine map[string]cost) error {
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			if here[name] != there[name] {
-				failures = append(failures, fmt.Errorf("%s: %s: %d on the stand-in, %d on the real cloud", row, name, here[name], there[name]))
+				failures = append(failures, fmt.Errorf("%s: %s: %d on the fake, %d on the real cloud", row, name, here[name], there[name]))
 			}
 		}
 	}

@@ -34,11 +34,11 @@ func TestCompare(t *testing.T) {
 	}{
 		"the same calls, in any order": {calls("GET", "POST"), calls("POST", "GET"), nil},
 		"a call more on the real cloud": {
-			calls("GET"), calls("GET", "GET"), []string{"first: neutron GET /v2.0/networks: 1 on the stand-in, 2 on the real cloud"},
+			calls("GET"), calls("GET", "GET"), []string{"first: neutron GET /v2.0/networks: 1 on the fake, 2 on the real cloud"},
 		},
 		"another call": {calls("GET"), calls("PUT"), []string{
-			"first: neutron GET /v2.0/networks: 1 on the stand-in, 0 on the real cloud",
-			"first: neutron PUT /v2.0/networks: 0 on the stand-in, 1 on the real cloud",
+			"first: neutron GET /v2.0/networks: 1 on the fake, 0 on the real cloud",
+			"first: neutron PUT /v2.0/networks: 0 on the fake, 1 on the real cloud",
 		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -61,7 +61,7 @@ func costTable(costs map[string]cost) []string {
 // realTable formats the costs on a real cloud beside the fake. There are no baselines for its time.
 func realTable(standIn, genuine map[string]cost) []string {
 	const layout = "%-20s %8s %9s   %8s %9s   %9s"
-	lines := []string{fmt.Sprintf(layout, "", "calls", "stand-in", "logins", "stand-in", "wall")}
+	lines := []string{fmt.Sprintf(layout, "", "calls", "fake", "logins", "fake", "wall")}
 	for _, row := range rows() {
 		here, there := standIn[row], genuine[row]
 		lines = append(lines, fmt.Sprintf(layout, row,

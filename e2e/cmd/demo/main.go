@@ -18,7 +18,7 @@ import (
 
 const usage = `Usage: make demo [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
-Brings up a real API server with Gardener's CRDs, an OpenStack stand-in, the infrastructure-controller, the
+Brings up a real API server with Gardener's CRDs, a fake OpenStack, the infrastructure-controller, the
 controlplane-controller, the network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows
 how it comes into being and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the
 Network, and shows what then exists in the seed and in the shoot. Creates the Worker: machine-controller-manager and our machine

@@ -68,7 +68,7 @@ func (d *demo) pool(name string) *gardencorev1beta1.Worker {
 
 // prepareMachines prints what is real about machines, and what is simulated.
 func (d *demo) prepareMachines(ctx context.Context) (err error) {
-	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. What is played:")
+	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. Simulated:")
 	beside := nodes.WithCloudControllerManager()
 	for _, duty := range nodes.Duties(beside) {
 		d.screen.Linef("  · %s", duty)

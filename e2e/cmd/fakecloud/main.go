@@ -24,7 +24,7 @@ func main() {
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("fakecloud", flag.ContinueOnError)
-	listen := flags.String("listen", ":5000", "`address` to serve on, all services and the dials")
+	listen := flags.String("listen", ":5000", "`address` to serve on, all services and the admin API")
 	latency := flags.Duration("latency", 0, "how long each call takes before it has an effect")
 	build := flags.Duration("server-build", 0, "how long a server takes from BUILD to ACTIVE")
 	remove := flags.Duration("server-delete", 0, "how long a server takes until it is gone")

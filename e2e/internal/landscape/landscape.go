@@ -138,7 +138,7 @@ func (l *Landscape) startCloud(ctx context.Context, _ io.Writer) (detail string,
 	if l.Place.Account, err = l.Place.Cloud.NewAccount(ctx, accountName); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("OpenStack stand-in at %s, %d ms per call", l.Place.Cloud.AuthURL(), l.options.Latency.Milliseconds()), nil
+	return fmt.Sprintf("fake OpenStack at %s, %d ms per call", l.Place.Cloud.AuthURL(), l.options.Latency.Milliseconds()), nil
 }
 
 func (l *Landscape) startSeed(ctx context.Context, _ io.Writer) (detail string, err error) {

@@ -45,7 +45,7 @@ func NewFake(options ...fake.Option) (*Cloud, error) {
 		return nil, err
 	}
 	c, err := New(conformance.Cloud{
-		Name: "stand-in", AuthURL: standIn.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
+		Name: "fake", AuthURL: standIn.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
 		Operator: conformance.Login{User: fake.AdminUser, Password: fake.AdminPassword, Project: fake.AdminProject},
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func TestNewAccount_ContextCanceled(t *testing.T) {
 			require.ErrorIs(t, ctx.Err(), context.Canceled)
 
 			cloud.Fake.SetHook(nil)
-			observer, err := cloud.NewAccount(t.Context(), "looker")
+			observer, err := cloud.NewAccount(t.Context(), "observer")
 			require.NoError(t, err)
 			for _, kind := range []string{"projects", "users"} {
 				answer, err := observer.DoAsOperator(t.Context(), http.MethodGet, conformance.Identity, "/v3/"+kind, nil)

@@ -53,7 +53,7 @@ func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
 // GlanceImage is the name in the cloud of a version of the operating system.
 func GlanceImage(version string) string {
 	if version == PreviousImage {
-		return MachineImage // which the stand-in has
+		return MachineImage // which the fake has
 	}
 	return MachineImage + "-" + version
 }

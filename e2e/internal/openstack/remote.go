@@ -32,7 +32,7 @@ func Attach(ctx context.Context, address string) (*Cloud, *Remote, error) {
 		return nil, nil, fmt.Errorf("waiting for the cloud at %s: %w", address, err)
 	}
 	return &Cloud{backend: conformance.Cloud{
-		Name: "stand-in", AuthURL: address + "/identity/v3", Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
+		Name: "fake", AuthURL: address + "/identity/v3", Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
 		Operator: conformance.Login{User: fake.AdminUser, Password: fake.AdminPassword, Project: fake.AdminProject},
 	}}, remote, nil
 }

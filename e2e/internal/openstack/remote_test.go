@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// TestAttach uses a stand-in as one that is another process: by HTTP alone.
+// TestAttach uses a fake as if it were another process: by HTTP alone.
 func TestAttach(t *testing.T) {
 	standIn := fake.New()
 	require.NoError(t, standIn.Start("127.0.0.1:0"))

@@ -225,7 +225,7 @@ func end(ctx context.Context, grace time.Duration, members func() []status) erro
 	return fmt.Errorf("still there %s after they were killed: processes %s", killTimeout, strings.Join(numbers, ", "))
 }
 
-// await waits until no members are left, but not longer than patience. It returns those that are left.
+// await waits until no members are left, but not longer than timeout. It returns those that are left.
 func await(ctx context.Context, timeout time.Duration, members func() []status) ([]status, error) {
 	for deadline := time.Now().Add(timeout); ; {
 		left := members()

@@ -165,7 +165,7 @@ func (c *Container) commandLine(container *corev1.Container, files *mounts) (arg
 	var variables []string
 	for _, variable := range container.Env {
 		if variable.ValueFrom != nil {
-			return nil, nil, fmt.Errorf("container %s takes %s from somewhere, which is not played here", container.Name, variable.Name)
+			return nil, nil, fmt.Errorf("container %s takes %s from somewhere, which is not supported here", container.Name, variable.Name)
 		}
 		variables = append(variables, "$("+variable.Name+")", variable.Value)
 		env = append(env, variable.Name+"="+files.relocate(variable.Value))

@@ -33,7 +33,7 @@ func mount(spec *corev1.PodSpec, container *corev1.Container, root string) (*mou
 	for _, mounted := range container.VolumeMounts {
 		volume, found := volumes[mounted.Name]
 		if !found || mounted.SubPath != "" {
-			return nil, fmt.Errorf("mount path %s is not played here", mounted.MountPath)
+			return nil, fmt.Errorf("mount path %s is not supported here", mounted.MountPath)
 		}
 		origins, err := originsOf(volume)
 		if err != nil {

@@ -25,7 +25,7 @@ func originsOf(volume corev1.Volume) ([]origin, error) {
 	case volume.ConfigMap != nil:
 		return []origin{{configMap: volume.ConfigMap.Name, items: volume.ConfigMap.Items, optional: is(volume.ConfigMap.Optional)}}, nil
 	case volume.Projected == nil:
-		return nil, fmt.Errorf("the kind of volume %s is not played here", volume.Name)
+		return nil, fmt.Errorf("the kind of volume %s is not supported here", volume.Name)
 	}
 	var origins []origin
 	for _, projection := range volume.Projected.Sources {
@@ -35,7 +35,7 @@ func originsOf(volume corev1.Volume) ([]origin, error) {
 		case projection.ConfigMap != nil:
 			origins = append(origins, origin{configMap: projection.ConfigMap.Name, items: projection.ConfigMap.Items, optional: is(projection.ConfigMap.Optional)})
 		default:
-			return nil, fmt.Errorf("a source of volume %s is not played here", volume.Name)
+			return nil, fmt.Errorf("a source of volume %s is not supported here", volume.Name)
 		}
 	}
 	return origins, nil

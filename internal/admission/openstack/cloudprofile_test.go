@@ -162,7 +162,7 @@ func TestValidateCloudProfile(t *testing.T) {
 			garden := &profileGarden{}
 			response := callProfileWebhook(t, garden, "cloudprofile.openstack", "CloudProfile", test.object, test.old)
 			assert.Equal(t, test.fields, refusedFields(response), "%v", response.Result)
-			assert.Zero(t, garden.requests, "all that is judged is in the object")
+			assert.Zero(t, garden.requests, "all that is validated is in the object")
 		})
 	}
 }

@@ -49,7 +49,7 @@ func (g *shootGarden) Get(_ context.Context, key client.ObjectKey, into client.O
 
 // List implements client.Reader.
 func (g *shootGarden) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("nobody lists anything to judge a shoot")
+	return errors.New("validating a shoot needs no list")
 }
 
 const (

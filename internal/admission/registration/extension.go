@@ -44,7 +44,7 @@ func (e extensionValidator) validate(ctx context.Context, object, old *operatorv
 		// The first Extensions are created before there is a garden. Without it, missing primaries are unknown and cause no warning.
 		result.Errors = append(result.Errors, after.conflicts(before, others)...)
 		result.Warnings = append(result.Warnings,
-			"the garden does not answer: whether a ControllerRegistration there serves the same is judged when this Extension's own is made")
+			"the garden does not answer: whether a ControllerRegistration there serves the same is checked when this Extension's own is made")
 		return result, nil
 	}
 	return after.validateAgainst(before, append(others, inGarden...), result), nil

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const gardenUnavailableWarning = "the garden does not answer: whether a ControllerRegistration there serves the same is judged when this Extension's own is made"
+const gardenUnavailableWarning = "the garden does not answer: whether a ControllerRegistration there serves the same is checked when this Extension's own is made"
 
 // extensionOf is one of which the operator makes a ControllerRegistration.
 func extensionOf(name string, specs ...string) *operatorv1alpha1.Extension {
@@ -102,7 +102,7 @@ func TestValidateExtension_GardenUnavailable(t *testing.T) {
 	assert.Equal(t, []string{gardenUnavailableWarning}, response.Warnings)
 
 	response = callWebhook(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/a")), nil, true)
-	assert.Equal(t, []string{conflictError("0", "Worker/a", `Extension "cloud"`)}, causes(response), "what is known is judged all the same")
+	assert.Equal(t, []string{conflictError("0", "Worker/a", `Extension "cloud"`)}, causes(response), "what is known is checked nevertheless")
 }
 
 func TestValidateExtension_GardenTimeout(t *testing.T) {

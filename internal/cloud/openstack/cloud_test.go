@@ -178,7 +178,7 @@ func TestSession_CreateResponseLost(t *testing.T) {
 	}{
 		"the connection is lost before the effect": {wire.Fault{Drop: wire.DropBefore}, 0},
 		"the connection is lost after the effect":  {wire.Fault{Drop: wire.DropAfter}, 1},
-		"a gateway loses patience":                 {wire.Fault{Status: http.StatusGatewayTimeout, AfterEffect: true}, 1},
+		"a gateway times out":                      {wire.Fault{Status: http.StatusGatewayTimeout, AfterEffect: true}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := startCloud(t)

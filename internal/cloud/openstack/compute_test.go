@@ -218,11 +218,11 @@ func TestSession_CreateServer_WithoutNetwork(t *testing.T) {
 
 func TestSession_CreateServer_NotRetried(t *testing.T) {
 	for name, response := range map[string]http.HandlerFunc{
-		"the connection is lost":   drop,
-		"a gateway loses patience": status(http.StatusGatewayTimeout, ""),
-		"Nova is not well":         status(http.StatusInternalServerError, novaFault("computeFault")),
-		"the answer is not whole":  status(http.StatusAccepted, `{"server": {}}`),
-		"the answer is nonsense":   status(http.StatusAccepted, `[]`),
+		"the connection is lost":  drop,
+		"a gateway times out":     status(http.StatusGatewayTimeout, ""),
+		"Nova is not well":        status(http.StatusInternalServerError, novaFault("computeFault")),
+		"the answer is not whole": status(http.StatusAccepted, `{"server": {}}`),
+		"the answer is nonsense":  status(http.StatusAccepted, `[]`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			stub := &stubCloud{endpoints: allServices(), serve: response}

@@ -82,7 +82,7 @@ type blockDevice struct {
 }
 
 // CreateServer starts the creation of a server and returns nothing but its ID; GetServer tells how far it is. It is never repeated
-// when its effect is in doubt. It fails with cloud.QuotaExceeded when a quota of the project is used up, and with
+// when its effect is unknown. It fails with cloud.QuotaExceeded when a quota of the project is used up, and with
 // cloud.Configuration when a volume is to be of a type and the cloud too old to choose it.
 func (s *Session) CreateServer(ctx context.Context, server ServerCreate) (Server, error) {
 	if len(server.PortIDs)+len(server.NetworkIDs) == 0 {

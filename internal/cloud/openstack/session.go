@@ -60,7 +60,7 @@ type call struct {
 	body         any          // encoded as JSON; nil for none
 	response     any          // decoded from JSON; nil when it does not matter
 	expects      responseKind // limits the answer; one object unless said otherwise
-	noRetry      bool         // must not be repeated when its effect is in doubt, whatever its method
+	noRetry      bool         // must not be repeated when its effect is unknown, whatever its method
 }
 
 func (c call) requestInfo() requestInfo {

@@ -41,7 +41,7 @@ type requestInfo struct {
 	expects responseKind
 }
 
-// retryMode says whether sending a request a second time is harmless when the effect of the first is in doubt.
+// retryMode says whether a request may be repeated when the effect of the first is unknown.
 type retryMode int
 
 const (

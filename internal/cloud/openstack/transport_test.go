@@ -227,7 +227,7 @@ func TestTransport_CertificateVerification(t *testing.T) {
 			if tc.fails {
 				require.ErrorContains(t, err, "logging in at "+c.AuthURL+"/v3/: the cloud's certificate cannot be verified: "+
 					`if that lasts, check "authURL" and "caCert"`)
-				assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "it may be the cloud's mistake")
+				assert.Equal(t, cloud.Unavailable, cloud.KindOf(err), "it may be the cloud's error")
 				assert.Empty(t, stub.seen())
 				return
 			}

@@ -29,7 +29,7 @@ type caseRun[O contract.Object] struct {
 // backdateBy is how far the last operation lies back before another one is asked for.
 const backdateBy = 10 * time.Second
 
-// runCase plays a case. An error means that the case could not be played; what the process did wrong is in the result.
+// runCase runs a case. An error means that the case could not be run; what the process did wrong is in the result.
 func (e *exploration[O]) runCase(ctx context.Context, c Case) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Deadline)
 	defer cancel()

@@ -19,7 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Gardenlet asks for operations on one extension object as gardenlet does, and judges the outcome by Gardener's own
+// Gardenlet asks for operations on one extension object as gardenlet does, and evaluates the result by Gardener's own
 // health check. It never asks twice.
 type Gardenlet[O contract.Object] struct {
 	client client.WithWatch

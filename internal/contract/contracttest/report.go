@@ -21,7 +21,7 @@ type Result struct {
 
 // Report is what an exploration found.
 type Report struct {
-	// Cases counts the cases that were played, by phase.
+	// Cases counts the cases that were run, by phase.
 	Cases map[Phase]int
 	// Failures are the cases with violations.
 	Failures []Result
@@ -31,7 +31,7 @@ type Report struct {
 	Took      time.Duration
 }
 
-// Total returns the number of cases that were played.
+// Total returns the number of cases that were run.
 func (r *Report) Total() int {
 	total := 0
 	for _, n := range r.Cases {

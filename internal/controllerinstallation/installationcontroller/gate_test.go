@@ -78,7 +78,7 @@ func TestRecordGateObservation_Persisted(t *testing.T) {
 	assert.Equal(t, "r2 2026-01-01T11:00:00Z 2026-01-01T11:00:00Z", first.Assignment)
 	assert.Equal(t, first, observation("12:00:30", true, false), "not each look is written")
 	assert.Equal(t, 90*time.Second, observation("12:01:30", true, false).Progressing.Duration)
-	assert.Equal(t, 90*time.Second, observation("12:03:00", false, false).Progressing.Duration, "nobody is judged by it")
+	assert.Equal(t, 90*time.Second, observation("12:03:00", false, false).Progressing.Duration, "it is not evaluated")
 	assert.Equal(t, 4*time.Minute, observation("12:04:00", false, true).Progressing.Duration, "with whatever else is written")
 
 	status, err := installationv1alpha1.DecodeControllerInstallationStatus(installation.Status.ProviderStatus)

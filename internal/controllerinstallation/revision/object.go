@@ -27,12 +27,12 @@ const (
 	labelDeployment = installationv1alpha1.GroupName + "/deployment"
 
 	annotationNumber  = installationv1alpha1.GroupName + "/number"
-	annotationResult  = installationv1alpha1.GroupName + "/verdict"
+	annotationResult  = installationv1alpha1.GroupName + "/result"
 	annotationReason  = installationv1alpha1.GroupName + "/reason"
 	annotationSince   = installationv1alpha1.GroupName + "/since"
 	annotationSource  = installationv1alpha1.GroupName + "/source"
 	annotationOrigin  = installationv1alpha1.GroupName + "/origin"
-	annotationMessage = installationv1alpha1.GroupName + "/remark"
+	annotationMessage = installationv1alpha1.GroupName + "/message"
 
 	// maxReason limits a reason, since the total size of annotations is limited.
 	maxReason = 4 << 10

@@ -193,14 +193,14 @@ func (s Store) SetResult(ctx context.Context, deployment string, decided Info, r
 			return err
 		}
 		if k.Result != decided.Result || k.Number != decided.Number || !k.Since.Equal(decided.Since) {
-			return apierrors.NewConflict(appsv1.Resource("controllerrevisions"), k.object.Name, errors.New("it has been judged or recorded since"))
+			return apierrors.NewConflict(appsv1.Resource("controllerrevisions"), k.object.Name, errors.New("it has been evaluated or recorded since"))
 		}
 		want := k.Info
 		want.Result, want.Reason, want.Since = result, truncate.Text(reason, maxReason), now()
 		return s.change(ctx, k, want, nil)
 	})
 	if err != nil {
-		return fmt.Errorf("judging revision %s of ControllerDeployment %s: %w", decided.Name, deployment, err)
+		return fmt.Errorf("evaluating revision %s of ControllerDeployment %s: %w", decided.Name, deployment, err)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (s Store) SetMessage(ctx context.Context, deployment, name, message string)
 		return s.change(ctx, k, want, nil)
 	})
 	if err != nil {
-		return fmt.Errorf("writing a remark at revision %s of ControllerDeployment %s: %w", name, deployment, err)
+		return fmt.Errorf("writing a message at revision %s of ControllerDeployment %s: %w", name, deployment, err)
 	}
 	return nil
 }

@@ -70,9 +70,9 @@ func TestRecord_NewestAgain(t *testing.T) {
 
 func TestRecord_EarlierRevision(t *testing.T) {
 	for sentence, test := range map[string]struct {
-		verdicts map[string]Result
-		again    string
-		want     []string
+		results map[string]Result
+		again   string
+		want    []string
 	}{
 		"a candidate that was given up": {nil, "a", []string{"4 a Candidate", "3 c Candidate", "2 b Candidate"}},
 		"the last good one":             {map[string]Result{"a": Good}, "a", []string{"4 a Good", "3 c Candidate", "2 b Candidate"}},
@@ -82,13 +82,13 @@ func TestRecord_EarlierRevision(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			b := newTestStore(t, strings.ReplaceAll(sentence, " ", "-"))
 			b.record("a", "b", "c")
-			for chart, result := range test.verdicts {
+			for chart, result := range test.results {
 				b.setResult(chart, result)
 			}
 			b.backdate(test.again)
 			info := b.record(test.again)
 			assert.Equal(t, test.want, b.revisions("a", "b", "c"))
-			assert.Equal(t, info.Result == Candidate, time.Since(info.Since) < time.Hour, "a candidate is one since now, a verdict stands since it was given")
+			assert.Equal(t, info.Result == Candidate, time.Since(info.Since) < time.Hour, "a candidate is one since now, a result has the time of its evaluation")
 			assert.Equal(t, "4", b.object(test.again).Annotations[annotationNumber])
 			object := &appsv1.ControllerRevision{}
 			require.NoError(t, b.Client.Get(t.Context(), keyOf(b.deployment.Name, info.Name), object))
@@ -107,30 +107,30 @@ func (b *testStore) backdate(chart string) {
 }
 
 func TestSetResult(t *testing.T) {
-	b := newTestStore(t, "judged")
+	b := newTestStore(t, "evaluated")
 	b.record("a")
 	b.backdate("a")
 	candidate := b.info("a")
-	require.NoError(t, b.SetResult(t.Context(), "judged", candidate, Bad, "seed eu-1 is ill"))
-	all, err := b.List(t.Context(), "judged")
+	require.NoError(t, b.SetResult(t.Context(), "evaluated", candidate, Bad, "seed eu-1 is ill"))
+	all, err := b.List(t.Context(), "evaluated")
 	require.NoError(t, err)
 	assert.Equal(t, []any{Bad, "seed eu-1 is ill"}, []any{all[0].Result, all[0].Reason})
 	assert.Less(t, time.Since(all[0].Since), time.Hour)
 
 	version := b.object("a").ResourceVersion
-	require.NoError(t, b.SetResult(t.Context(), "judged", candidate, Bad, "seed eu-2 is ill as well"))
+	require.NoError(t, b.SetResult(t.Context(), "evaluated", candidate, Bad, "seed eu-2 is ill as well"))
 	assert.Equal(t, version, b.object("a").ResourceVersion, "it is bad already")
 
 	b.setResult("a", Candidate)
 	assert.NotContains(t, b.object("a").Annotations, annotationReason)
 
-	require.NoError(t, b.SetResult(t.Context(), "judged", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
+	require.NoError(t, b.SetResult(t.Context(), "evaluated", b.info("a"), Bad, strings.Repeat("ä", 300<<10)))
 	assert.Equal(t, strings.Repeat("ä", 2<<10-2)+" ...", b.object("a").Annotations[annotationReason], "more than there is room for")
 
-	assert.EqualError(t, b.SetResult(t.Context(), "judged", candidate, "Fair", ""), `there is no result "Fair"`)
+	assert.EqualError(t, b.SetResult(t.Context(), "evaluated", candidate, "Fair", ""), `there is no result "Fair"`)
 	for _, gone := range []string{"0123456789", "a/b", ""} {
-		assert.True(t, apierrors.IsNotFound(b.SetResult(t.Context(), "judged", Info{Name: gone}, Good, "")), gone)
-		_, err := b.Content(t.Context(), "judged", gone)
+		assert.True(t, apierrors.IsNotFound(b.SetResult(t.Context(), "evaluated", Info{Name: gone}, Good, "")), gone)
+		_, err := b.Content(t.Context(), "evaluated", gone)
 		assert.True(t, apierrors.IsNotFound(err), gone)
 	}
 }
@@ -142,7 +142,7 @@ func TestSetMessage(t *testing.T) {
 	require.NoError(t, b.SetMessage(t.Context(), "remarked", name, "seed eu-1 has gone"))
 	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message)
 	b.setResult("a", Good)
-	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message, "a verdict does not change it")
+	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message, "a result does not change it")
 	b.record("a")
 	assert.Equal(t, "seed eu-1 has gone", b.info("a").Message, "nor does the same content")
 	b.record("b", "a")

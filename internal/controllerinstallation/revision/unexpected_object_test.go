@@ -20,7 +20,7 @@ func TestStore_UnexpectedObject(t *testing.T) {
 	}{
 		"no-number":      {func(o *appsv1.ControllerRevision) { delete(o.Annotations, annotationNumber) }, `annotation installation.trellis.garden/number is "" instead of a number of at least 1`},
 		"no-such-number": {func(o *appsv1.ControllerRevision) { o.Annotations[annotationNumber] = "-7" }, `annotation installation.trellis.garden/number is "-7" instead of a number of at least 1`},
-		"no-verdict":     {func(o *appsv1.ControllerRevision) { o.Annotations[annotationResult] = "good" }, `annotation installation.trellis.garden/verdict is "good" instead of Candidate, Good or Bad`},
+		"no-result":      {func(o *appsv1.ControllerRevision) { o.Annotations[annotationResult] = "good" }, `annotation installation.trellis.garden/result is "good" instead of Candidate, Good or Bad`},
 		"no-time":        {func(o *appsv1.ControllerRevision) { o.Annotations[annotationSince] = "today" }, `annotation installation.trellis.garden/since is "today" instead of a time (RFC 3339)`},
 		"nothing":        {func(o *appsv1.ControllerRevision) { o.Annotations = nil }, `annotation installation.trellis.garden/number is "" instead of a number of at least 1`},
 		"not-its-name":   {func(o *appsv1.ControllerRevision) { o.Name = "another-0123456789" }, `its name is not "not-its-name-" and 10 hexadecimal digits`},
@@ -134,7 +134,7 @@ func TestStore_APIServerErrors(t *testing.T) {
 		assert.EqualError(t, err, "recording revision "+nameOf(t, contentOf(chart))+" of ControllerDeployment broken: nobody answers")
 	}
 	name := nameOf(t, contentOf("a"))
-	assert.EqualError(t, b.SetResult(t.Context(), "broken", b.info("a"), Good, ""), "judging revision "+name+" of ControllerDeployment broken: nobody answers")
+	assert.EqualError(t, b.SetResult(t.Context(), "broken", b.info("a"), Good, ""), "evaluating revision "+name+" of ControllerDeployment broken: nobody answers")
 	assert.EqualError(t, b.Prune(t.Context(), "broken", nil, 1), "removing revision "+name+" of ControllerDeployment broken: nobody answers")
 
 	b.Client = interceptor.NewClient(garden(t), interceptor.Funcs{

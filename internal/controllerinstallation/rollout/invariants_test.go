@@ -68,7 +68,7 @@ func (env *environment) check(s Input, d Decision) {
 
 func (env *environment) checkResult(s Input, d Decision) {
 	env.checks.that("nothing is good and bad", !d.Good || !d.Bad)
-	env.checks.that("what was judged is not judged again", !d.Good && !d.Bad || !s.NewestGood && !s.NewestBad)
+	env.checks.that("an evaluated revision is not evaluated again", !d.Good && !d.Bad || !s.NewestGood && !s.NewestBad)
 	env.checks.that("what is bad was shown to be so by somebody who was well before it", !d.Bad || slices.ContainsFunc(env.installedSeeds(), func(one *simulatedSeed) bool { return env.provesBad(s, one) }), d.Reason)
 	isHidden := slices.ContainsFunc(env.installedSeeds(), func(one *simulatedSeed) bool { return env.wasHidden(s, one) })
 	env.checks.that("what is fine is never bad, unless a seed is lost or looking fails until the time is up", !d.Bad || !env.isStable(s.Newest) || isHidden, d.Reason)
@@ -417,7 +417,7 @@ func (env *environment) checkEnd() error {
 	case len(env.installedSeeds()) == 0:
 		return nil
 	default:
-		env.checks.that("a candidate is judged unless nobody of a wave can be reached", d.Progress.State == Waiting, d.Progress)
+		env.checks.that("a candidate is evaluated unless all seeds of a wave are unreachable", d.Progress.State == Waiting, d.Progress)
 		return nil
 	}
 	for _, one := range env.installedSeeds() {

@@ -51,7 +51,7 @@ func TestSimulation(t *testing.T) {
 		return
 	}
 	for _, what := range []string{
-		"good", "bad", "crashed after a verdict", "crashed among assignments", "paused", "new", "taken back", "taken down", "cured", "republished", "mended",
+		"good", "bad", "crashed after a result", "crashed among assignments", "paused", "new", "taken back", "taken down", "cured", "republished", "mended",
 		"superseded", "ended Idle", "ended Stopped", "ended Waiting", "passed over the unreachable", "asked to look",
 		"cut off", "ill before", "flaps", "came late", "clock jumped", "good in a calm world", "harmed", "failures allowed",
 	} {
@@ -292,9 +292,9 @@ func (env *environment) decide() (again time.Duration, hasActed bool) {
 		newest := env.revisions[env.newest]
 		newest.good, newest.bad, newest.reason, newest.since = d.Good, d.Bad, d.Reason, env.wallClock()
 		env.foundGoodAt = env.now
-		env.checks.equal("after a crash between verdict and assignment the same is decided", Decide(env.input()).Assign, d.Assign)
+		env.checks.equal("after a crash between result and assignment the decision is the same", Decide(env.input()).Assign, d.Assign)
 		if env.chance(10) {
-			env.counts["crashed after a verdict"]++
+			env.counts["crashed after a result"]++
 			env.restartOperator(env.between(time.Second, hour))
 			return 0, true
 		}

@@ -221,7 +221,7 @@ func (g *testGarden) serveSubresource(w http.ResponseWriter, r *http.Request) bo
 	return true
 }
 
-// setGrant plays the subresource from now on.
+// setGrant simulates the subresource from now on.
 func (g *testGarden) setGrant(grant grant) { g.grant.Store(&grant) }
 
 // createSecret creates or replaces the Secret for a seed.

@@ -6,7 +6,7 @@ import (
 
 // Component is a Deployment in the shoot's namespace of the seed, with all that belongs to it: a PodDisruptionBudget, a
 // VerticalPodAutoscaler and, if it has metrics, a Service, a ServiceMonitor and a PrometheusRule. It describes; what differs
-// between shoots comes from the Surroundings.
+// between shoots comes from Values.
 type Component struct {
 	// Name is the name of the Deployment and of what is around it.
 	Name string
@@ -64,7 +64,7 @@ const KubeconfigPath = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig
 // Files is a Secret that a container sees as a folder. The Secret's name carries a checksum of what is in it, so that a
 // change of its content is a change of the Deployment.
 type Files struct {
-	// Source names a config or a certificate of the plan (see Surroundings.Secrets).
+	// Source names a config or a certificate of the plan (see Values.Secrets).
 	Source string
 	// Path is the folder.
 	Path string
@@ -111,5 +111,5 @@ type Values struct {
 	Image func(name string) (string, error)
 }
 
-// CABundleOf returns the key in Surroundings.Secrets for the bundle of CAs that may have signed a certificate.
+// CABundleOf returns the key in Values.Secrets for the bundle of CAs that may have signed a certificate.
 func CABundleOf(certificate string) string { return certificate + "/ca" }

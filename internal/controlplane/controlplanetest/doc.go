@@ -1,7 +1,7 @@
-// Package controlplanetest plays what a ControlPlane controller meets: a shoot's namespace in a seed, as gardenlet prepares
+// Package controlplanetest simulates the environment of a ControlPlane controller: a shoot's namespace in a seed, as gardenlet prepares
 // it, and gardener-resource-manager, which turns ManagedResources into objects and Secrets into tokens.
 //
-// Run plays the life of a control plane: with any driver, through the contract runtime and a real API server. Explore lets every
+// Run tests the life of a control plane: with any driver, through the contract runtime and a real API server. Explore lets every
 // write to the API server go wrong (see package contracttest). In both, Inspect holds what is there against what must be there
 // after every operation, and the resource manager complains about whatever it could not have worked with.
 //

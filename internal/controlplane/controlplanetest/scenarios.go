@@ -19,7 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// Run plays the life of a control plane: with nothing going wrong that the controller could be blamed for.
+// Run tests the life of a control plane without faults.
 func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, s := range []struct {

@@ -155,7 +155,7 @@ func TestCCMConfig_WithoutNodeSubnet(t *testing.T) {
 	in.infrastructure.Networks.Subnets = in.infrastructure.Networks.Subnets[:1]
 	_, err := in.ccmConfig()
 	require.ErrorContains(t, err, "spec.infrastructureProviderStatus names no subnet of purpose \"nodes\"")
-	require.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
+	require.Equal(t, cloud.Unknown, cloud.KindOf(err), "it is transient, and no error of the user")
 }
 
 // TestINIFile_Quoting leaves a file full of texts that are hard to write, for the real reader to read.

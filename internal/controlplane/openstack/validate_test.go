@@ -35,7 +35,7 @@ func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 			_, err := New().Plan(shoot)
 			require.ErrorIs(t, err, controlplane.ErrInfrastructureIncomplete)
 			assert.ErrorContains(t, err, tc.wantText)
-			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
+			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it is transient, and no error of the user")
 		})
 	}
 }

@@ -46,7 +46,7 @@ func TestTuneEtcd(t *testing.T) {
 			etcd: etcd("etcd-main", nil, quantity("25Gi")), old: etcd("etcd-main", nil, quantity("25Gi")),
 			storage: storage, want: etcd("etcd-main", nil, quantity("25Gi")),
 		},
-		"another class that somebody asks for is for the API server to judge": {
+		"another class that somebody asks for is validated by the API server": {
 			etcd: etcd("etcd-main", new("slow"), quantity("25Gi")), old: etcd("etcd-main", new("fast"), quantity("25Gi")),
 			storage: storage, want: etcd("etcd-main", new("slow"), quantity("25Gi")),
 		},

@@ -16,7 +16,7 @@ import (
 // this contract must not lose.
 const unreachedPercent = 2
 
-// Run plays the whole suite.
+// Run runs the whole suite.
 func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, s := range scenarios() {
@@ -44,7 +44,7 @@ func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	}
 }
 
-// Explore plays the exploration alone and returns what it found: for drivers that are to be rejected.
+// Explore runs the exploration only and returns what it found: for drivers that are to be rejected.
 func Explore(
 	ctx context.Context, server *contracttest.APIServer, subject Subject, options contracttest.Options,
 ) (*contracttest.Report, error) {

@@ -22,7 +22,7 @@ type ccmService struct {
 }
 
 // ccmLoadBalancerService says for whom a load balancer was created. The description decides; a load balancer without one
-// is judged by its name.
+// is compared by its name.
 func ccmLoadBalancerService(name, description string) (ccmService, bool) {
 	if description != "" {
 		return parseCCMDescription(description, ccmLoadBalancerPrefix)

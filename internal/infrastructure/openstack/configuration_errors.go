@@ -10,7 +10,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// refusedValue is a value of the user's that only the cloud can judge, by its field and what to do about it.
+// refusedValue is a value of the user's that only the cloud can validate, by its field and what to do about it.
 type refusedValue struct {
 	field, remedy string
 }

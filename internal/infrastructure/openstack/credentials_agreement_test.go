@@ -97,7 +97,7 @@ func TestValidateCredentials_ValuesAgreeWithLogin(t *testing.T) {
 		"applicationCredentialName",
 	}
 	secrets := []string{"password", "applicationCredentialSecret"}
-	asIs := map[string][]string{} // judged alike by both, by key
+	asIs := map[string][]string{} // validated alike by both, by key
 	strict := map[string][]string{}
 	for _, key := range names {
 		asIs[key] = []string{"x", strings.Repeat("ö", 64), `a "name" with {braces}`, "two words"}

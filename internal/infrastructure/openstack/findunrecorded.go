@@ -180,7 +180,7 @@ func (rec *reconciliation) findUnrecordedShareNetwork(ctx context.Context, netwo
 	if networkID == "" || !rec.plan.shareNetwork || !rec.cloud.HasShares() {
 		return nil
 	}
-	var ids []string // recorded when found: its removal asks the ledger
+	var ids []string // recorded when found: its removal reads the state
 	return rec.adoptUnrecorded(kindShareNetwork, "", &ids, func() ([]namesake, error) {
 		_, namesakes, err := rec.shareNetworksNamed(ctx, networkID)
 		return namesakes, err

@@ -99,7 +99,7 @@ func TestEnsureKeyPair_LostReplacement(t *testing.T) {
 			return wire.Proceed
 		})
 		_, err = env.reconcile()
-		require.Equal(t, cloud.Conflict, cloud.KindOf(err), "it is no mistake of the user's: %v", err)
+		require.Equal(t, cloud.Conflict, cloud.KindOf(err), "it is no error of the user's: %v", err)
 		env.mustReconcile()
 		require.Len(t, env.resources().KeyPairs, 1)
 		assert.True(t, samePublicKey(otherKey, env.resources().KeyPairs[0].PublicKey))

@@ -56,7 +56,7 @@ const (
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
 	// keyUncertainCreates is since when creations have an unknown result, by kind, as JSON: see uncertain_create.go.
-	keyUncertainCreates = openstackv1alpha1.StateKeyPrefix + "doubts"
+	keyUncertainCreates = openstackv1alpha1.StateKeyPrefix + "uncertainCreates"
 	// keyNothingCreated is set until the first attempt to create a resource.
 	keyNothingCreated = openstackv1alpha1.StateKeyPrefix + "nothing"
 

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure/openstack"
 )
 
-// TestSuite plays the suite for the driver, and shows that it would have found a driver out that breaks the two rules on
+// TestSuite runs the suite for the driver, and shows that it would have found a driver out that breaks the two rules on
 // which everything else stands: to mark or record before the create, and to go by marks and records alone.
 func TestSuite(t *testing.T) {
 	server := contracttest.StartAPIServer(t)

@@ -9,13 +9,13 @@ import (
 
 // A create whose answer got lost may take effect long after: behind a gateway that timed out, or in the queue of a
 // service. Its resource carries the mark, but by then the next pass may have looked for it in vain and made another one. So
-// it is remembered per kind that such a create is in doubt. While that stands, every pass looks for marked resources even
+// it is remembered per kind that the effect of such a create is unknown. While that stands, every pass looks for marked resources even
 // where an ID is recorded, names the superfluous ones, and a deletion removes them.
 
 // uncertainCreateTimeout is how long after its create a resource may still appear. No service works that long on a request.
 const uncertainCreateTimeout = time.Hour
 
-// recordFailedCreate learns from a failed create. A refusal settles that there is nothing, unless an earlier create is in doubt.
+// recordFailedCreate learns from a failed create. A refusal settles that there is nothing, unless the effect of an earlier create is unknown.
 func (rec *reconciliation) recordFailedCreate(k kind, err error) {
 	rec.updateState(func(s *state) {
 		switch {
@@ -39,7 +39,7 @@ func (rec *reconciliation) withdrawIntents() {
 	})
 }
 
-// markIntentsUncertain puts in doubt what a predecessor was about to create when it was killed.
+// markIntentsUncertain records that the effect is unknown of creates that an earlier process intended when it ended.
 func (rec *reconciliation) markIntentsUncertain() {
 	for _, k := range rec.state.intended() {
 		if !rec.state.isUncertain(k) {

@@ -55,7 +55,7 @@ func (a *account) portsIn(networkID string) *portCache {
 
 // portCache knows by which names there may be ports in a network, so that it need not be asked for each machine that is new. Before the first
 // machine, all ports are listed once: a process before this one may have ended between a port and its server. From then on, a name
-// is in doubt as soon as a port is asked for under it.
+// is unknown as soon as a port is asked for under it.
 type portCache struct {
 	client    client
 	networkID string

@@ -32,13 +32,13 @@ func TestExploration(t *testing.T) {
 // TestExploration_BrokenDrivers lets drivers that are broken on purpose be explored.
 func TestExploration_BrokenDrivers(t *testing.T) {
 	for sentence, wrap := range map[string]func(client) client{
-		"it does not tag its servers":                           func(c client) client { return withoutTags{c} },
-		"it does not mark its ports":                            func(c client) client { return withoutDescriptions{c} },
-		"it believes that there are no servers":                 func(c client) client { return withoutServerListing{c} },
-		"it does not ask for ports of a process before it":      func(c client) client { return withoutPortListing{c} },
-		"it asks again for a server whose creation is in doubt": func(c client) client { return retryingClient{c} },
-		"it deletes no port that has a server":                  func(c client) client { return boundPortLeakingClient{c} },
-		"it forgets to delete ports":                            func(c client) client { return portLeakingClient{c} },
+		"it does not tag its servers":                            func(c client) client { return withoutTags{c} },
+		"it does not mark its ports":                             func(c client) client { return withoutDescriptions{c} },
+		"it believes that there are no servers":                  func(c client) client { return withoutServerListing{c} },
+		"it does not ask for ports of a process before it":       func(c client) client { return withoutPortListing{c} },
+		"it requests a server again whose creation is uncertain": func(c client) client { return retryingClient{c} },
+		"it deletes no port that has a server":                   func(c client) client { return boundPortLeakingClient{c} },
+		"it forgets to delete ports":                             func(c client) client { return portLeakingClient{c} },
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			e := &exploration{wrap: []func(client) client{wrap}, actions: allActions(), maxViolations: 1}

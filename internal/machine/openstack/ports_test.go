@@ -41,7 +41,7 @@ func TestPorts_Reused(t *testing.T) {
 	p, o := s.process(), s.newMachine(machineName)
 	require.Error(t, o.create(t.Context(), p))
 	left := s.cloud.State(fake.DefaultProject).Ports
-	require.Len(t, left, 1, "whether there is a server is in doubt, so the port stays")
+	require.Len(t, left, 1, "the server may exist, so the port stays")
 	require.NoError(t, o.create(t.Context(), p))
 	now := s.cloud.State(fake.DefaultProject).Ports
 	require.Len(t, now, 1)

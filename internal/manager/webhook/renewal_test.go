@@ -139,7 +139,7 @@ func (l *environment) startTraffic(t *testing.T, replicas ...*replica) *traffic 
 	return tr
 }
 
-// runHandshakes plays two API servers for each replica: one that sees every change at once, one that lags behind.
+// runHandshakes simulates two API servers for each replica: one that sees every change at once, one that lags behind.
 func (l *environment) runHandshakes(ctx context.Context, replicas []*replica, tr *traffic, fail func(string, ...any)) {
 	type observation struct {
 		time   time.Time

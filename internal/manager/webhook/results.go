@@ -13,8 +13,8 @@ import (
 const (
 	resultAllowed = "allowed"
 	resultChanged = "patched"
-	resultRefused = "denied" // the object has a mistake
-	resultFailed  = "failed" // it could not be judged or changed
+	resultRefused = "denied" // the object has an error
+	resultFailed  = "failed" // it could not be validated or changed
 	resultBusy    = "busy"   // there was no room for the request: API servers send it again
 )
 

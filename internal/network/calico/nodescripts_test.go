@@ -68,7 +68,7 @@ echo "${0##*/} $*" >> "$STATE/calls"
 ! grep -qxF -e "${0##*/} $*" "$STATE/broken" 2>/dev/null
 `
 
-// scriptSandbox is where a script plays: the node's tools are fakes that keep what they know in a folder.
+// scriptSandbox is where a script runs: the node's tools are fakes that keep what they know in a folder.
 type scriptSandbox struct {
 	t     *testing.T
 	state string

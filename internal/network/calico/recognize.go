@@ -13,7 +13,7 @@ import (
 )
 
 // recognize derives the form of Calico from objects that another extension deployed, mainly upstream's. It returns nil where no node runs Calico. A
-// feature in doubt counts as missing: a stage more than needed disconnects no pods.
+// feature that is not recognized counts as missing: a stage more than needed disconnects no pods.
 func recognize(objects []*unstructured.Unstructured) (*form, error) {
 	found, err := findUpstream(objects)
 	if err != nil || found.node == nil {

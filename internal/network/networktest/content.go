@@ -26,7 +26,7 @@ func resourceShoot(networkType string) string {
 func resourceSeed(networkType string) string { return "extension-networking-" + networkType + "-seed" }
 
 // annotationHibernated on the ManagedResource of a shoot records that it is hibernated.
-const annotationHibernated = "network.trellis.garden/asleep"
+const annotationHibernated = "network.trellis.garden/hibernated"
 
 // networkState is what status.state says.
 type networkState struct {

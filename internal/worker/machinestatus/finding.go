@@ -24,7 +24,7 @@ const (
 	problemsInMessage = 2
 )
 
-// FindingOf judges deployments of machines. recorded are those that the last pass wanted.
+// FindingOf evaluates deployments of machines. recorded are those that the last pass wanted.
 func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) contract.Finding {
 	var problems []problem
 	for _, wanted := range recorded {

@@ -94,7 +94,7 @@ func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 			require.Empty(t, env.driver.Validate(shoot))
 			_, err := env.driver.Prepare(t.Context(), shoot)
 			require.ErrorContains(t, err, tc.wantText)
-			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it passes, and is nobody's mistake")
+			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it is transient, and no error of the user")
 		})
 	}
 	env := newEnvironment(t)

@@ -168,7 +168,7 @@ func addController(subject Subject, cloud Cloud, mgr manager.Manager, transport 
 	}, worker.Intervals{RestartManagerAfter: restartManagerAfter, UpdatesInterval: 100 * time.Millisecond})
 }
 
-// scaleManager does what gardenlet does: it never waits for the stand-in.
+// scaleManager does what gardenlet does: it never waits for the simulation.
 func scaleManager(ctx context.Context, c client.Client, namespace string, replicas int32) error {
 	deployment := managerDeployment(namespace, replicas)
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)

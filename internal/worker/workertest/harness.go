@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// settleInterval is how often the stand-in looks around by itself.
+// settleInterval is how often the simulation checks on its own.
 const settleInterval = 50 * time.Millisecond
 
 // harness is a shoot's namespace in a seed, with a gardenlet, a process under test, and a machine-controller-manager.
@@ -89,7 +89,7 @@ func (s *harness) stop() {
 	}
 }
 
-// settlePeriodically has the stand-in look around by itself until the test ends.
+// settlePeriodically has the simulation check on its own until the test ends.
 func (s *harness) settlePeriodically() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	ended := make(chan struct{})

@@ -56,7 +56,7 @@ func (i *inspector) read(ctx context.Context) (*inventory, []string) {
 		violations = append(violations, fmt.Sprintf("the server of machine %s was lost: there was no Machine for a moment", name))
 	}
 	if err := i.manager.Err(); err != nil {
-		violations = append(violations, fmt.Sprintf("the stand-in of machine-controller-manager fails: %s", err))
+		violations = append(violations, fmt.Sprintf("the simulated machine-controller-manager fails: %s", err))
 	}
 	return h, violations
 }

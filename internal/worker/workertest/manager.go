@@ -68,14 +68,14 @@ func (m *Manager) SetCreateFailure(deployment string, failure *CreateFailure) {
 	}
 }
 
-// setStalled keeps the stand-in from seeing changes.
+// setStalled keeps the simulation from seeing changes.
 func (m *Manager) setStalled(stalled bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.stalled = stalled
 }
 
-// pause makes the stand-in rest, whatever its Deployment says, until resume.
+// pause makes the simulation rest, whatever its Deployment says, until resume.
 func (m *Manager) pause() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -122,10 +122,10 @@ func (m *Manager) Settle(ctx context.Context) {
 			return
 		}
 	}
-	m.err = fmt.Errorf("the stand-in of machine-controller-manager does not come to rest")
+	m.err = fmt.Errorf("the simulated machine-controller-manager does not come to rest")
 }
 
-// Err is what the stand-in itself could not do; nil if all is well.
+// Err is what the simulation itself could not do; nil if all is well.
 func (m *Manager) Err() error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Servers are what machines are in the cloud of the stand-in. They outlive the seeds of their shoot.
+// Servers are what machines are in the cloud of the simulation. They outlive the seeds of their shoot.
 type Servers struct {
 	mutex sync.Mutex
 	// byID holds the name of the machine that a server was made for.

@@ -24,7 +24,7 @@ type Subject struct {
 	Want map[string]int
 }
 
-// Cloud is a fake with an account for the shoot's owner. Machines are none of its business: the stand-in of machine-controller-manager
+// Cloud is a fake with an account for the shoot's owner. Machines are none of its business: the simulated machine-controller-manager
 // has a cloud of its own for them.
 type Cloud interface {
 	// Inputs returns what users, operators and Gardener configure.

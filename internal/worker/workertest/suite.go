@@ -32,7 +32,7 @@ type T interface {
 	Failed() bool
 }
 
-// Run plays all scenarios, with nothing going wrong that the controller could be blamed for. The exploration is a test of its own.
+// Run runs all scenarios without faults. The exploration is a test of its own.
 func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	t.Helper()
 	for _, s := range scenarios() {
@@ -43,7 +43,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	}
 }
 
-// Violations plays the scenarios whose names contain a text, one after the other, and returns what is wrong with the first that finds
+// Violations runs the scenarios whose names contain a text, one after the other, and returns what is wrong with the first that finds
 // something: for drivers that are to be rejected.
 func Violations(ctx context.Context, server *contracttest.APIServer, subject Subject, selection string) []string {
 	for _, s := range scenarios() {
@@ -76,7 +76,7 @@ func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subjec
 	})
 }
 
-// Explore plays the exploration alone and returns what it found: for drivers that are to be rejected.
+// Explore runs the exploration only and returns what it found: for drivers that are to be rejected.
 func Explore(
 	ctx context.Context, server *contracttest.APIServer, subject Subject, options contracttest.Options,
 ) (*contracttest.Report, error) {
@@ -101,7 +101,7 @@ type recorder struct {
 
 var _ T = (*recorder)(nil)
 
-// run plays and cleans up.
+// run runs a scenario and cleans up.
 func (r *recorder) run(do func(T)) {
 	ended := make(chan struct{})
 	go func() {

@@ -36,8 +36,8 @@ type Case struct {
 	External Object
 }
 
-// patience is how long a cloud may take for what it does by and by. The pauses between two looks grow up to the longest: a fake is
-// done at once, and a real cloud has other things to do than to answer.
+// waitTimeout bounds the wait for a state of the cloud. The pauses between two requests grow up to maxInterval: a fake is fast, and a real cloud must
+// not be kept busy by requests.
 const (
 	waitTimeout   = 90 * time.Second
 	firstInterval = 10 * time.Millisecond

@@ -40,7 +40,7 @@ func applicationCredentials() []Behaviour {
 			token := c.requestToken(byMethod("application_credential", Body{"id": created.ID(), "secret": created.Text("secret")}, nil))
 			assert.Equal(c, []string{"member"}, calledOf(token.RequireStatus(http.StatusCreated).Objects("roles")))
 		}),
-		behaviour("an application credential that is not there is not found by its ID, and any other mistake is a 401", func(c *Case) {
+		behaviour("an application credential that is not there is not found by its ID, and any other error is a 401", func(c *Case) {
 			created := c.Credential(c.Member, Body{"name": "key", "secret": "s3cret"})
 			login := func(content Body) *Response { return c.requestToken(byMethod("application_credential", content, nil)) }
 			login(Body{"id": created.ID(), "secret": "wrong"}).AssertError(http.StatusUnauthorized, "Unauthorized")

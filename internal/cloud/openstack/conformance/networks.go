@@ -102,7 +102,7 @@ func networkDeletions() []Behaviour {
 			c.Interface(c.Router(), c.Subnet(network, "10.1.0.0/24"))
 			c.Member.Delete(Network, "/v2.0/networks/"+network.ID()).AssertError(409, "NetworkInUse")
 		}),
-		behaviour("a network that is not there is NOT FOUND for every deed, also the second time it is deleted", func(c *Case) {
+		behaviour("a network that is not there is NOT FOUND for every request, also the second time it is deleted", func(c *Case) {
 			network := c.Network()
 			one := "/v2.0/networks/" + network.ID()
 			c.Member.Delete(Network, one).RequireStatus(204)

@@ -181,7 +181,7 @@ func addAndRemoveRoutes(c *Case) {
 	}
 	one, two := Body{"destination": "100.64.0.0/24", "nexthop": "10.64.0.5"}, Body{"destination": "100.64.1.0/24", "nexthop": "10.64.0.6"}
 	assert.Len(c, call("add_extraroutes", one), 1)
-	assert.Len(c, call("add_extraroutes", one, two), 2, "what is there already is no mistake")
+	assert.Len(c, call("add_extraroutes", one, two), 2, "an existing one is no error")
 	assert.Len(c, call("remove_extraroutes", one), 1)
 	assert.Len(c, call("remove_extraroutes", one), 1, "nor is what is gone")
 	assert.Empty(c, call("remove_extraroutes", two))

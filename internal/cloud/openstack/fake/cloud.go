@@ -21,7 +21,7 @@ import (
 
 // Cloud is one OpenStack. All methods are safe for concurrent use.
 type Cloud struct {
-	*wire.Tap // the log of its calls, and the dials for what goes wrong with them
+	*wire.Tap // the log of its calls, and its faults
 
 	core     *core.Cloud
 	keystone *keystone.Service

@@ -75,7 +75,7 @@ func TestTree(t *testing.T) {
 	require.Empty(t, cmp.Diff(want, s.cloud.Tree("garden")))
 }
 
-// adminRequest calls the inspector and the dials by HTTP, and returns the body.
+// adminRequest calls the admin API by HTTP, and returns the body.
 func adminRequest(t *testing.T, cloud *fake.Cloud, method, path string, body any) (int, string) {
 	t.Helper()
 	raw, err := json.Marshal(body)

@@ -1,4 +1,4 @@
-// Package proxy puts a real OpenStack behind the log and the dials of package wire, so that a test sees and disturbs its
+// Package proxy puts a real OpenStack behind the call log and the faults of package wire, so that a test sees and disturbs its
 // calls as it does those of the fake.
 //
 //	p, err := proxy.New("https://keystone.example.org/v3", proxy.WithTLS(trust))

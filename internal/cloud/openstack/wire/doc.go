@@ -3,7 +3,7 @@
 // lose their connection on demand.
 //
 // The fake cloud is one user of it and the proxy in front of a real cloud the other, so that a test reads the same log
-// and turns the same dials whichever cloud it runs on.
+// and injects the same faults whichever cloud it runs on.
 //
 //	tap.Log()                                 // every call in order; Calls has Count, Logins, MaxInFlight, String
 //	tap.ResetLog()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Tap sits where calls arrive at a cloud: it logs them and does to them what its dials say. The zero value is ready for
-// use and must not be copied. All methods are safe for concurrent use, and the dials may be turned at any time.
+// Tap sits where calls arrive at a cloud: it logs them and injects faults into them. The zero value is ready for
+// use and must not be copied. All methods are safe for concurrent use, and faults may be injected at any time.
 type Tap struct {
 	log      callLog
 	settings settings
