@@ -49,5 +49,5 @@ func setup(p *manager.Process, etcd *etcdFlags) error {
 	if err := controlplane.AddHealth(p.Manager, options); err != nil {
 		return err
 	}
-	return serveWebhooks(p, drivers, etcd)
+	return serveWebhooks(p, drivers, images, etcd)
 }

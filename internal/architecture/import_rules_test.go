@@ -38,7 +38,7 @@ func processRules() []importRule {
 			packages: "cmd/controlplane-controller",
 			reason:   "a binary combines the process, its contract and that contract's drivers",
 			mayImport: []string{
-				"internal/manager/...", "internal/contract", "internal/controlplane/...", gardenerTypes,
+				"internal/manager/...", "internal/contract", "internal/contract/images", "internal/controlplane/...", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/..."},
 		},

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -26,12 +28,25 @@ type Driver interface {
 	// Plan returns the components of the control plane. Errors are classified (package cloud). It does not fail for inputs that Validate accepts, unless the
 	// Infrastructure's status is missing or damaged, which is ErrInfrastructureIncomplete.
 	Plan(shoot *Shoot) (*Plan, error)
-	// Tune returns the changes to Gardener's own components of a shoot of this cloud, as far as the scope includes them. The cluster has the cloud profile only
-	// for nodes: a kube-apiserver must not depend on whether it can be decoded.
-	Tune(cluster *contract.Cluster, scope tuning.Scope) (*tuning.Tuning, error)
-	// CompleteCredentials replaces fields in the data of the Secret cloudprovider by those of the cloud profile: the address of the cloud, and its certificate
-	// authority. Fields that the cloud profile does not have are removed. It changes data in place. An error rejects the Secret, also while the shoot is deleted.
-	CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error
+	// Tune returns the changes to Gardener's own components of a shoot of this cloud, as far as the request's scope includes them.
+	Tune(request *TuneRequest) (*tuning.Tuning, error)
+	// CompleteCredentials replaces keys in the data of the Secret cloudprovider by what the cloud profile and the shoot determine, e.g. the address of the cloud
+	// and its certificate authority. Keys that they do not determine are removed. It changes the data in place; labels and annotations are for reading, e.g.
+	// the label that distinguishes a workload identity from static credentials. An error rejects the Secret, also while the shoot is deleted.
+	CompleteCredentials(secret *corev1.Secret, cluster *contract.Cluster) error
+}
+
+// TuneRequest contains the inputs of Tune. It is read-only.
+type TuneRequest struct {
+	// Scope selects the components.
+	Scope tuning.Scope
+	// Cluster has the shoot. It has the cloud profile only for nodes: a kube-apiserver must not depend on whether it can be decoded.
+	Cluster *contract.Cluster
+	// InfrastructureStatus is the provider status of the Infrastructure, as the ControlPlane has it. It is nil for other scopes than nodes, and if there is no
+	// ControlPlane: gardenlet creates it before it configures nodes, so a driver that needs it returns an error then.
+	InfrastructureStatus *runtime.RawExtension
+	// Image returns the image with a name in the image vector, for the shoot's version of Kubernetes.
+	Image func(name string) (string, error)
 }
 
 // Shoot contains all inputs of a driver for one shoot. It is read-only.

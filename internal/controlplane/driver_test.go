@@ -63,11 +63,11 @@ func (d *driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 	return d.validate(shoot)
 }
 
-func (d *driver) Tune(*contract.Cluster, tuning.Scope) (*tuning.Tuning, error) {
+func (d *driver) Tune(*controlplane.TuneRequest) (*tuning.Tuning, error) {
 	return &tuning.Tuning{}, nil
 }
 
-func (d *driver) CompleteCredentials(map[string][]byte, *contract.Cluster) error { return nil }
+func (d *driver) CompleteCredentials(*corev1.Secret, *contract.Cluster) error { return nil }
 
 func (d *driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	if d.planErr != nil {

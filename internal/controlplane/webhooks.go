@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
@@ -22,20 +23,22 @@ type WebhookOptions struct {
 	Types []string
 	// EtcdStorage is what a seed of one of these types gives to the etcds of its shoots, of whatever type these are.
 	EtcdStorage tuning.EtcdStorage
+	// Images are those that drivers may need on nodes.
+	Images images.Vector
 }
 
 // Webhooks returns the webhooks of some types. drivers holds a driver for each. Of what gardenlet marks for extensions in a
 // shoot's namespace, the machine-controller-manager is left to the Worker contract.
 //
-// reader reads the Cluster resource of the namespace that a request is about. It should not cache: a Cluster is large, and few
-// requests need it.
+// reader reads the Cluster and the ControlPlane of the namespace that a request is about. It should not cache: a Cluster is large, and
+// few requests need it.
 func Webhooks(drivers map[string]Driver, reader client.Reader, options WebhookOptions) ([]mutation.Webhook, error) {
 	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
 		return nil, err
 	}
 	var webhooks []mutation.Webhook
 	for _, name := range options.Types {
-		webhooks = append(webhooks, shootWebhooks(name, &tuner{driver: drivers[name], reader: reader})...)
+		webhooks = append(webhooks, shootWebhooks(name, &tuner{driver: drivers[name], reader: reader, images: options.Images})...)
 		webhooks = append(webhooks, etcdWebhook(name, options.EtcdStorage))
 	}
 	return webhooks, nil

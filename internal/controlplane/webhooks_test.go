@@ -8,9 +8,11 @@ import (
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
@@ -28,14 +31,18 @@ type tuningDriver struct {
 	Driver
 	tuning tuning.Tuning
 	err    error
+	seen   *TuneRequest
 }
 
-func (d tuningDriver) Tune(*contract.Cluster, tuning.Scope) (*tuning.Tuning, error) {
+func (d tuningDriver) Tune(request *TuneRequest) (*tuning.Tuning, error) {
+	if d.seen != nil {
+		*d.seen = *request
+	}
 	return &d.tuning, d.err
 }
 
-func (d tuningDriver) CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error {
-	data["region"] = []byte(cluster.Shoot.Spec.Region)
+func (d tuningDriver) CompleteCredentials(secret *corev1.Secret, cluster *contract.Cluster) error {
+	secret.Data["region"] = []byte(cluster.Shoot.Spec.Region)
 	return d.err
 }
 
@@ -52,8 +59,14 @@ const shootCluster = `{"metadata":{"name":"shoot--dev--one"},"spec":{
   "shoot":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot","spec":{"region":"eu"}},
   "cloudProfile":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"CloudProfile"}}}`
 
-// seedWith returns a seed with Cluster resources, and counts who reads them.
+// seedWith returns a seed with Cluster resources, and counts the reads.
 func seedWith(t *testing.T, reads *int, clusters ...string) client.Reader {
+	t.Helper()
+	return seedOf(t, reads, clusters)
+}
+
+// seedOf returns a seed with Cluster resources and other objects, and counts the reads.
+func seedOf(t *testing.T, reads *int, clusters []string, objects ...client.Object) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, extensionsv1alpha1.AddToScheme(scheme))
@@ -68,14 +81,22 @@ func seedWith(t *testing.T, reads *int, clusters ...string) client.Reader {
 		require.NoError(t, json.Unmarshal([]byte(text), cluster))
 		builder.WithObjects(cluster)
 	}
-	return builder.Build()
+	return builder.WithObjects(objects...).Build()
 }
 
-// callWebhook asks the webhook of some name.
+// callWebhook calls the webhook with a name.
 func callWebhook(t *testing.T, driver Driver, seed client.Reader, name string, request admission.Request) admission.Response {
+	t.Helper()
+	return callWebhookWith(t, driver, seed, images.Vector{}, name, request)
+}
+
+func callWebhookWith(
+	t *testing.T, driver Driver, seed client.Reader, vector images.Vector, name string, request admission.Request,
+) admission.Response {
 	t.Helper()
 	webhooks, err := Webhooks(map[string]Driver{"test": driver}, seed, WebhookOptions{
 		Types:       []string{"test"},
+		Images:      vector,
 		EtcdStorage: tuning.EtcdStorage{Main: tuning.EtcdVolume{ClassName: new("fast")}},
 	})
 	require.NoError(t, err)
@@ -171,7 +192,7 @@ func TestWebhooks_Patches(t *testing.T) {
 					Value: "[Service]\nExecStart=/kubelet \\\n    --cloud-provider=external",
 				},
 			},
-			1,
+			2,
 		},
 		"credentials are completed": {
 			"cloudprovider", create(secretKind, credentialsSecret),
@@ -198,7 +219,7 @@ func TestWebhooks_Patches(t *testing.T) {
 			response := callWebhook(t, externalCloud(), seedWith(t, &reads, shootCluster), test.webhook, test.request)
 			require.True(t, response.Allowed, "%+v", response.Result)
 			assert.Empty(t, cmp.Diff(test.want, patchOf(t, response)))
-			assert.Equal(t, test.reads, reads, "the Cluster is large")
+			assert.Equal(t, test.reads, reads, "of the Cluster, which is large, and for nodes of the ControlPlane")
 		})
 	}
 }
@@ -235,6 +256,50 @@ func TestWebhooks_IgnoredRequests(t *testing.T) {
 			assert.True(t, response.Allowed)
 			assert.Empty(t, patchOf(t, response))
 			assert.Zero(t, reads)
+		})
+	}
+}
+
+func TestWebhooks_TuneRequest(t *testing.T) {
+	const cluster = `{"metadata":{"name":"shoot--dev--one"},"spec":{
+	  "shoot":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"Shoot","metadata":{"name":"one"},"spec":{"region":"eu","kubernetes":{"version":"1.36.1"}}},
+	  "cloudProfile":{"apiVersion":"core.gardener.cloud/v1beta1","kind":"CloudProfile"}}}`
+	status := &runtime.RawExtension{Raw: []byte(`{"identity":"id-1"}`)}
+	controlPlane := &extensionsv1alpha1.ControlPlane{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "one"},
+		Spec:       extensionsv1alpha1.ControlPlaneSpec{InfrastructureProviderStatus: status},
+	}
+	vector, err := images.Read([]byte(`images:
+- {name: plugin, repository: registry.example.org/plugin, tag: v1.36.0, targetVersion: 1.36.x}
+- {name: plugin, repository: registry.example.org/plugin, tag: v1.35.0, targetVersion: 1.35.x}`))
+	require.NoError(t, err)
+	for sentence, test := range map[string]struct {
+		webhook string
+		request admission.Request
+		objects []client.Object
+		want    TuneRequest
+	}{
+		"nodes depend on the Infrastructure": {
+			"operatingsystemconfig", create(oscKind, nodeConfig),
+			[]client.Object{controlPlane},
+			TuneRequest{Scope: tuning.Nodes, InfrastructureStatus: status},
+		},
+		"there is no ControlPlane": {"operatingsystemconfig", create(oscKind, nodeConfig), nil, TuneRequest{Scope: tuning.Nodes}},
+		"a kube-apiserver does not depend on the Infrastructure": {
+			"controlplane", create(deploymentKind, kubeAPIServer), []client.Object{controlPlane}, TuneRequest{Scope: tuning.ControlPlane},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			driver := externalCloud()
+			driver.seen = &TuneRequest{}
+			response := callWebhookWith(t, driver, seedOf(t, new(int), []string{cluster}, test.objects...), vector, test.webhook, test.request)
+			require.True(t, response.Allowed, "%+v", response.Result)
+			assert.Equal(t, "eu", driver.seen.Cluster.Shoot.Spec.Region)
+			assert.Equal(t, test.want.Scope == tuning.Nodes, driver.seen.Cluster.CloudProfile != nil)
+			image, err := driver.seen.Image("plugin")
+			require.NoError(t, err)
+			assert.Equal(t, "registry.example.org/plugin:v1.36.0", image)
+			assert.Empty(t, cmp.Diff(test.want, *driver.seen, cmpopts.IgnoreFields(TuneRequest{}, "Cluster", "Image")))
 		})
 	}
 }

@@ -10,16 +10,19 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
-// tuner applies what one driver knows to objects in shoots' namespaces. It looks at the Cluster only once it is sure to need it.
+// tuner applies the changes of one driver to objects in shoots' namespaces. It reads the Cluster only for objects that the driver changes.
 type tuner struct {
 	driver Driver
 	reader client.Reader
+	images images.Vector
 }
 
 func (t *tuner) tuneDeployment(ctx context.Context, deployment, _ *appsv1.Deployment) error {
@@ -63,26 +66,48 @@ func (t *tuner) completeCredentials(ctx context.Context, secret, _ *corev1.Secre
 	if secret.Data == nil {
 		secret.Data = map[string][]byte{}
 	}
-	if err := t.driver.CompleteCredentials(secret.Data, cluster); err != nil {
+	if err := t.driver.CompleteCredentials(secret, cluster); err != nil {
 		return fmt.Errorf("completing Secret %s/%s: %w", secret.Namespace, secret.Name, err)
 	}
 	return nil
 }
 
 func (t *tuner) tuningFor(ctx context.Context, scope tuning.Scope, kind string, object client.Object) (*tuning.Tuning, error) {
-	read := t.cluster
-	if scope == tuning.ControlPlane {
-		read = t.shootOnly
-	}
-	cluster, err := read(ctx, object.GetNamespace())
+	request, err := t.request(ctx, scope, object.GetNamespace())
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 	}
-	tuned, err := t.driver.Tune(cluster, scope)
+	tuned, err := t.driver.Tune(request)
 	if err != nil {
 		return nil, fmt.Errorf("tuning %s %s/%s: %w", kind, object.GetNamespace(), object.GetName(), err)
 	}
 	return tuned, nil
+}
+
+func (t *tuner) request(ctx context.Context, scope tuning.Scope, namespace string) (*TuneRequest, error) {
+	request := &TuneRequest{Scope: scope}
+	var err error
+	if scope == tuning.Nodes {
+		if request.Cluster, err = t.cluster(ctx, namespace); err == nil {
+			request.InfrastructureStatus, err = t.infrastructureStatus(ctx, namespace, request.Cluster.Shoot.Name)
+		}
+	} else {
+		request.Cluster, err = t.shootOnly(ctx, namespace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	request.Image = ImagesFor(t.images, request.Cluster.Shoot.Spec.Kubernetes.Version)
+	return request, nil
+}
+
+// infrastructureStatus returns what gardenlet has copied from the Infrastructure to the ControlPlane, which has the shoot's name.
+func (t *tuner) infrastructureStatus(ctx context.Context, namespace, shoot string) (*runtime.RawExtension, error) {
+	controlPlane := &extensionsv1alpha1.ControlPlane{}
+	if err := t.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: shoot}, controlPlane); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return controlPlane.Spec.InfrastructureProviderStatus, nil
 }
 
 // cluster returns a Cluster with a shoot and a cloud profile.

@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -10,7 +12,8 @@ import (
 // so that whoever reads it without the cloud profile logs in at the same place and trusts the same certificates. Where the cloud profile has no URL,
 // or none that can be read, the Secret has none either, and nobody logs in with it. It is not refused: gardenlet writes it before a
 // deletion, too, and what is wrong with the cloud profile is told by the objects that need it.
-func (d *Driver) CompleteCredentials(data map[string][]byte, cluster *contract.Cluster) error {
+func (d *Driver) CompleteCredentials(secret *corev1.Secret, cluster *contract.Cluster) error {
+	data := secret.Data
 	delete(data, "authURL")
 	delete(data, "insecure")
 	keystone := keystoneIn(cluster)

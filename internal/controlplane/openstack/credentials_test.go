@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -53,7 +54,7 @@ func TestDriver_CompleteCredentials(t *testing.T) {
 			data, want := secretData(mine, test.given), secretData(mine, test.want)
 			original := maps.Clone(data)
 			for range 2 {
-				require.NoError(t, (&Driver{}).CompleteCredentials(data, clusterWith(t, test.profile)))
+				require.NoError(t, (&Driver{}).CompleteCredentials(&corev1.Secret{Data: data}, clusterWith(t, test.profile)))
 				assert.Empty(t, cmp.Diff(want, data))
 			}
 			// Whoever goes by the Secret alone logs in as whoever asks the profile.
@@ -80,7 +81,7 @@ func TestDriver_CompleteCredentialsWithoutKeystone(t *testing.T) {
 	} {
 		t.Run(sentence+": the Secret passes and leads nowhere", func(t *testing.T) {
 			data := secretData(mine, map[string]string{"authURL": "https://evil", "insecure": "true"})
-			require.NoError(t, (&Driver{}).CompleteCredentials(data, cluster))
+			require.NoError(t, (&Driver{}).CompleteCredentials(&corev1.Secret{Data: data}, cluster))
 			assert.Equal(t, secretData(mine), data)
 			delete(data, "caCert")
 			credentials, err := cloudopenstack.ParseCredentials(data)
@@ -97,7 +98,7 @@ func TestDriver_CompleteCredentialsIgnoresOtherFields(t *testing.T) {
 	cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1",
 		"kind":"CloudProfileConfig","keystoneURL":"https://cloud","machineImages":"damaged"}`)
 	data := secretData(map[string]string{"authURL": "https://evil"})
-	require.NoError(t, (&Driver{}).CompleteCredentials(data, cluster))
+	require.NoError(t, (&Driver{}).CompleteCredentials(&corev1.Secret{Data: data}, cluster))
 	assert.Equal(t, secretData(map[string]string{"authURL": "https://cloud"}), data)
 }
 

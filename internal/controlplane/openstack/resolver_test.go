@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
@@ -170,7 +171,7 @@ func TestNewResolver_DropsShellSyntax(t *testing.T) {
 		profile := &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", option}}
 		assert.NotContains(t, newResolver(profile).options, option)
 		assert.Equal(t, "rotate", newResolver(profile).options[0])
-		_, err := (&Driver{}).Tune(clusterWith(t, profile), tuning.Nodes)
+		_, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.Nodes, Cluster: clusterWith(t, profile)})
 		require.NoError(t, err, "what an admin mistypes must not keep shoots from living")
 	}
 }

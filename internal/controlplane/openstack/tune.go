@@ -6,17 +6,17 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 )
 
 // Tune implements controlplane.Driver.
-func (d *Driver) Tune(cluster *contract.Cluster, scope tuning.Scope) (*tuning.Tuning, error) {
-	if scope == tuning.ControlPlane {
+func (d *Driver) Tune(request *controlplane.TuneRequest) (*tuning.Tuning, error) {
+	if request.Scope == tuning.ControlPlane {
 		return &tuning.Tuning{KubeAPIServer: tuneKubeAPIServer(), KubeControllerManager: tuneKubeControllerManager()}, nil
 	}
 	profile := &openstackv1alpha1.CloudProfileConfig{}
-	if raw := cluster.CloudProfile.Spec.ProviderConfig; raw != nil {
+	if raw := request.Cluster.CloudProfile.Spec.ProviderConfig; raw != nil {
 		var err error
 		if profile, err = openstackv1alpha1.DecodeCloudProfileConfig(raw); err != nil {
 			return nil, fmt.Errorf("decoding %s: %w", profilePath(), err)

@@ -20,6 +20,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 	"github.com/trellis-garden/trellis/internal/golden"
 )
@@ -57,9 +58,9 @@ func tune(object client.Object, tuned *tuning.Tuning) error {
 // The objects in the files before are what Gardener renders: package components of e2e writes them, and fails when Gardener's change.
 func TestDriver_TuneGoldenFiles(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate", "timeout:1"}})
-	tuned, err := (&Driver{}).Tune(cluster, tuning.Nodes)
+	tuned, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.Nodes, Cluster: cluster})
 	require.NoError(t, err)
-	ofControlPlane, err := (&Driver{}).Tune(cluster, tuning.ControlPlane)
+	ofControlPlane, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.ControlPlane, Cluster: cluster})
 	require.NoError(t, err)
 	tuned.KubeAPIServer, tuned.KubeControllerManager = ofControlPlane.KubeAPIServer, ofControlPlane.KubeControllerManager
 	for _, version := range []string{"1.32", "1.36"} {
@@ -114,7 +115,7 @@ spec:
       - {name: ca, secret: {secretName: ca}}
       - {name: etc-ssl, hostPath: {path: /etc/ssl}}
 `), old))
-	tuned, err := (&Driver{}).Tune(clusterWith(t, nil), tuning.ControlPlane)
+	tuned, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.ControlPlane, Cluster: clusterWith(t, nil)})
 	require.NoError(t, err)
 	require.NoError(t, tune(old, tuned))
 	got, err := yaml.Marshal(old.Spec.Template)
@@ -155,9 +156,9 @@ func TestDriver_TuneKubelet(t *testing.T) {
 
 func TestDriver_TuneDeterministic(t *testing.T) {
 	cluster := clusterWith(t, &openstackv1alpha1.CloudProfileConfig{ResolvConfOptions: []string{"rotate"}})
-	first, err := (&Driver{}).Tune(cluster, tuning.Nodes)
+	first, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.Nodes, Cluster: cluster})
 	require.NoError(t, err)
-	second, err := (&Driver{}).Tune(cluster, tuning.Nodes)
+	second, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.Nodes, Cluster: cluster})
 	require.NoError(t, err)
 	assert.Empty(t, cmp.Diff(first, second))
 }
@@ -165,6 +166,6 @@ func TestDriver_TuneDeterministic(t *testing.T) {
 func TestDriver_TuneInvalidCloudProfile(t *testing.T) {
 	cluster := clusterWith(t, nil)
 	cluster.CloudProfile.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"kind":"Other"}`)}
-	_, err := (&Driver{}).Tune(cluster, tuning.Nodes)
+	_, err := (&Driver{}).Tune(&controlplane.TuneRequest{Scope: tuning.Nodes, Cluster: cluster})
 	require.ErrorContains(t, err, "decoding cloudProfile.spec.providerConfig: ")
 }
