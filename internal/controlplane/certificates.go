@@ -71,7 +71,7 @@ func (a *authority) issue(ctx context.Context, certificates []Certificate) (map[
 	}
 	bundle, found := a.Get(a.ca, secretsmanager.Bundle)
 	if !found {
-		return nil, fmt.Errorf("the bundle of %s is not there", a.ca)
+		return nil, fmt.Errorf("the bundle of %s does not exist", a.ca)
 	}
 	for _, certificate := range certificates {
 		secret, err := a.Generate(ctx, &secretsutils.CertificateSecretConfig{
@@ -88,6 +88,15 @@ func (a *authority) issue(ctx context.Context, certificates []Certificate) (map[
 		names[component.CABundleOf(certificate.Name)] = bundle.Name
 	}
 	return names, nil
+}
+
+// bundle returns the certificates, in PEM, of all CAs that may have signed a certificate. issue must have been called with at least one certificate.
+func (a *authority) bundle() ([]byte, error) {
+	secret, found := a.Get(a.ca, secretsmanager.Bundle)
+	if !found {
+		return nil, fmt.Errorf("the bundle of %s does not exist", a.ca)
+	}
+	return secret.Data[secretsutils.DataKeyCertificateBundle], nil
 }
 
 func (a *authority) ensureCA(ctx context.Context) error {

@@ -27,9 +27,8 @@ func keptOnMigration() []string {
 	return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot}
 }
 
-// inShoot lists the ManagedResources whose objects are in the shoot, upstream's included. One that was left would keep
-// gardenlet waiting for ever.
-func inShoot() []string { return append(keptOnMigration(), resourceUpstreamWebhooks) }
+// inShoot lists the ManagedResources whose objects are in the shoot. gardenlet would wait for one that is left without end.
+func inShoot() []string { return append(keptOnMigration(), resourceShootWebhooks) }
 
 func inSeed() []string { return []string{resourceSeed, resourceUpstreamConfiguration} }
 
@@ -43,7 +42,7 @@ func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 		Name: "deleting custom resource definitions", Do: r.removeTask(resourceShootCRDs), After: []contract.TaskID{classes},
 	})
 	shoot := graph.Add(contract.Task{
-		Name: "deleting components in the shoot", Do: r.removeTask(resourceShoot, resourceUpstreamWebhooks), After: []contract.TaskID{crds},
+		Name: "deleting components in the shoot", Do: r.removeTask(resourceShoot, resourceShootWebhooks), After: []contract.TaskID{crds},
 	})
 	seed := graph.Add(contract.Task{
 		Name: "deleting components in the seed", Do: r.removeTask(inSeed()...), After: []contract.TaskID{shoot},
@@ -53,9 +52,8 @@ func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// Migrate stops what runs in the seed and forgets about the shoot, where everything stays as it is; but for upstream's
-// webhooks, whose server is in the seed, and which nobody would find in the next one. The CA stays, too: it has been handed on
-// already, and goes with the namespace.
+// Migrate stops the components in the seed, and keeps the objects in the shoot except webhooks, whose servers are in the seed. The CA stays, too: it is
+// persisted already, and is deleted with the namespace.
 func (a *actuator) Migrate(ctx context.Context, rec *reconciliation) error {
 	r := newRemoval(rec)
 	graph := contract.NewGraph("migrating control plane")

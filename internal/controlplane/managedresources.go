@@ -10,9 +10,10 @@ const (
 	resourceShootCRDs      = "extension-controlplane-shoot-crds"
 	resourceStorageClasses = "extension-controlplane-storageclasses"
 
-	// Upstream's alone: its configuration is in Secrets of ours, and there are no webhooks in shoots.
+	resourceShootWebhooks = "extension-controlplane-shoot-webhooks"
+
+	// Only upstream has this one: its content is in Secrets here.
 	resourceUpstreamConfiguration = "extension-controlplane-configuration-seed"
-	resourceUpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
 )
 
 func newStore(rec *reconciliation) managedresource.Store {

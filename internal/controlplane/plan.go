@@ -21,6 +21,8 @@ type Plan struct {
 	CSIDrivers []csi.Driver
 	// ShootObjects go to the shoot as they are: RBAC of the components, above all. They hold no credentials.
 	ShootObjects []client.Object
+	// ShootWebhooks are webhooks of the shoot's API server that components in the seed serve. They are registered after the components are deployed.
+	ShootWebhooks []ShootWebhooks
 	// StorageClasses and SnapshotClasses are those of the shoot. Whoever works in the shoot may choose another default.
 	StorageClasses  []storagev1.StorageClass
 	SnapshotClasses []csi.SnapshotClass

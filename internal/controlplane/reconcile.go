@@ -97,7 +97,10 @@ func (d *deployment) graph() *contract.Graph {
 	classes := graph.Add(contract.Task{
 		Name: "deploying storage classes in the shoot", Do: d.deployStorageClasses, After: []contract.TaskID{crds},
 	})
-	everything := []contract.TaskID{seed, crds, shoot, classes}
+	webhooks := graph.Add(contract.Task{
+		Name: "deploying webhooks in the shoot", Do: d.deployShootWebhooks, SkipIf: len(d.plan.ShootWebhooks) == 0, After: []contract.TaskID{seed},
+	})
+	everything := []contract.TaskID{seed, crds, shoot, classes, webhooks}
 	graph.Add(contract.Task{
 		Name: "removing stale conditions from nodes", Do: d.cleanNodes, SkipIf: !d.mustCleanNodes(), After: everything,
 	})

@@ -72,7 +72,7 @@ func (d *deployment) retiredObjects(ctx context.Context) ([]client.Object, error
 
 // removeUpstreamResources deletes the ManagedResources that only upstream's extension has, once nothing uses what is in them.
 func (d *deployment) removeUpstreamResources(ctx context.Context) error {
-	if err := d.removeUpstreamWebhooks(ctx); err != nil {
+	if err := d.removeWebhooks(ctx); err != nil {
 		return err
 	}
 	configuration, err := d.resources.Get(ctx, resourceUpstreamConfiguration)
@@ -90,12 +90,13 @@ func (d *deployment) removeUpstreamResources(ctx context.Context) error {
 	return d.resources.Remove(ctx, resourceUpstreamConfiguration)
 }
 
-// removeUpstreamWebhooks removes webhooks whose server is gone. In a shoot that sleeps nobody could; they do no harm there.
-func (d *deployment) removeUpstreamWebhooks(ctx context.Context) error {
-	if d.hibernation != awake {
+// removeWebhooks removes webhooks that the plan does not contain any more, or that upstream has left. In a hibernated shoot nothing could remove
+// them, and they do no harm.
+func (d *deployment) removeWebhooks(ctx context.Context) error {
+	if d.hibernation != awake || len(d.plan.ShootWebhooks) > 0 {
 		return nil
 	}
-	return d.resources.Remove(ctx, resourceUpstreamWebhooks)
+	return d.resources.Remove(ctx, resourceShootWebhooks)
 }
 
 // waitRolledOut reports whether everything in the seed runs as it is wanted now. It does not wait for ever.

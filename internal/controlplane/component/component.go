@@ -25,7 +25,20 @@ type Component struct {
 	Egress []Destination
 	// Metrics says what Prometheus finds; nil when there is nothing.
 	Metrics *Metrics
+	// Webhooks says how the shoot's kube-apiserver calls the component; nil if it does not.
+	Webhooks *WebhookServer
 }
+
+// WebhookServer is a server of webhooks of the shoot's kube-apiserver.
+type WebhookServer struct {
+	// Service is the name of its Service. It must be another one than the component's, which is the Service of its metrics.
+	Service string
+	// Port is the name of the port, which one of the containers has.
+	Port string
+}
+
+// WebhookServicePort is the port of the Service of a WebhookServer.
+const WebhookServicePort = 443
 
 // Destination is a group of addresses that Gardener's network policies know.
 type Destination string

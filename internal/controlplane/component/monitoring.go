@@ -1,7 +1,6 @@
 package component
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,7 +25,7 @@ const (
 
 // monitoring returns the Service by which Prometheus finds the pods, the ServiceMonitor, and the alerts if there are any.
 func (c Component) monitoring(values Values) ([]client.Object, error) {
-	port, found := c.metricsPort()
+	port, found := c.port(c.Metrics.Port)
 	if !found {
 		return nil, fmt.Errorf("no container has the port %q, which has the metrics", c.Metrics.Port)
 	}
@@ -46,32 +44,17 @@ func (c Component) monitoring(values Values) ([]client.Object, error) {
 	return objects, nil
 }
 
-func (c Component) metricsPort() (corev1.ContainerPort, bool) {
-	for _, container := range c.Containers {
-		for _, port := range container.Ports {
-			if port.Name == c.Metrics.Port {
-				return port, true
-			}
-		}
-	}
-	return corev1.ContainerPort{}, false
-}
-
 // metricsService is headless: Prometheus scrapes pods, and nobody else has business with it.
 func (c Component) metricsService(values Values, port corev1.ContainerPort) (*corev1.Service, error) {
-	scraped, err := json.Marshal([]networkingv1.NetworkPolicyPort{{
-		Protocol: new(corev1.ProtocolTCP), Port: new(intstr.FromInt32(port.ContainerPort)),
-	}})
+	annotations, err := allowFrom(v1beta1constants.LabelNetworkPolicyScrapeTargets, port)
 	if err != nil {
-		return nil, fmt.Errorf("writing the port that Prometheus may reach: %w", err)
+		return nil, err
 	}
-	annotation := resourcesv1alpha1.NetworkPolicyFromPolicyAnnotationPrefix + v1beta1constants.LabelNetworkPolicyScrapeTargets +
-		resourcesv1alpha1.NetworkPolicyFromPolicyAnnotationSuffix
 	return &corev1.Service{
 		TypeMeta: metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Service"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: c.Name, Namespace: values.Namespace, Labels: maps.Clone(c.Selector),
-			Annotations: map[string]string{annotation: string(scraped)},
+			Annotations: annotations,
 		},
 		Spec: corev1.ServiceSpec{
 			Type:      corev1.ServiceTypeClusterIP,

@@ -31,6 +31,13 @@ func Objects(c Component, values Values) ([]client.Object, error) {
 		}
 		objects = append(objects, monitoring...)
 	}
+	if c.Webhooks != nil {
+		service, err := c.webhookService(values)
+		if err != nil {
+			return nil, fmt.Errorf("component %q: %w", c.Name, err)
+		}
+		objects = append(objects, service)
+	}
 	return objects, nil
 }
 

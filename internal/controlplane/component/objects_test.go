@@ -122,6 +122,17 @@ func TestObjects_MetricsWithoutTLS(t *testing.T) {
 	assert.Nil(t, endpoint.Authorization)
 }
 
+func TestObjects_Webhooks(t *testing.T) {
+	server := exampleComponent()
+	server.Webhooks = &component.WebhookServer{Service: "example-webhooks", Port: server.Metrics.Port}
+	objects, err := component.Objects(server, testValues())
+	require.NoError(t, err)
+	without, err := component.Objects(exampleComponent(), testValues())
+	require.NoError(t, err)
+	require.Equal(t, without, objects[:len(objects)-1])
+	checkGolden(t, "webhookservice.yaml", objects[len(objects)-1:])
+}
+
 func TestObjects_Errors(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		spoil     func(*component.Component, *component.Values)
@@ -143,6 +154,16 @@ func TestObjects_Errors(t *testing.T) {
 		},
 		"metrics on a port that nobody has": {
 			func(c *component.Component, _ *component.Values) { c.Metrics.Port = "metric" }, `no container has the port "metric"`,
+		},
+		"webhooks on a port that no container has": {
+			func(c *component.Component, _ *component.Values) {
+				c.Webhooks = &component.WebhookServer{Service: "example-webhooks", Port: "webhook"}
+			}, `no container has the port "webhook"`,
+		},
+		"webhooks on the Service of the metrics": {
+			func(c *component.Component, _ *component.Values) {
+				c.Webhooks = &component.WebhookServer{Service: "example", Port: c.Metrics.Port}
+			}, `the Service "example" is for metrics: webhooks need another one`,
 		},
 		"metrics whose certificate nobody can verify": {
 			func(_ *component.Component, values *component.Values) { delete(values.Secrets, "example-server/ca") }, `no CA bundle of certificate "example-server"`,
