@@ -15,23 +15,37 @@ const (
 	Cilium = "cilium"
 )
 
-// NativeRouting reports whether a network type, configured by providerConfig (Shoot.spec.networking.providerConfig),
-// sends packets between nodes with the addresses of the pods on them, instead of wrapping them into packets of the nodes.
-// Where it is true the cloud must let the range of the pods through and somebody must program routes for it. A network
-// that wraps only between subnets (Calico's CrossSubnet) counts as one that wraps. A type that is not known counts so, too.
-//
-// The error names the field that cannot be read.
-func NativeRouting(networkType string, providerConfig *runtime.RawExtension) (bool, error) {
-	switch networkType {
-	case Calico:
-		config, err := decode[calicoConfig](networkType, providerConfig)
-		return config.native(), err
-	case Cilium:
-		config, err := decode[ciliumConfig](networkType, providerConfig)
-		return config.native(), err
-	default:
-		return false, nil
+// answer reports whether a plugin with a configuration routes natively on an infrastructure, see NativeRouting.
+type answer func(networkType string, providerConfig *runtime.RawExtension, infrastructure Infrastructure) (bool, error)
+
+// answers has the plugins whose answer depends on more than the field overlay.enabled.
+func answers() map[string]answer {
+	return map[string]answer{
+		Calico: func(networkType string, providerConfig *runtime.RawExtension, _ Infrastructure) (bool, error) {
+			config, err := decode[calicoConfig](networkType, providerConfig)
+			return config.native(), err
+		},
+		Cilium: func(networkType string, providerConfig *runtime.RawExtension, _ Infrastructure) (bool, error) {
+			config, err := decode[ciliumConfig](networkType, providerConfig)
+			return config.native(), err
+		},
 	}
+}
+
+// NativeRouting reports whether a network type, configured by providerConfig (Shoot.spec.networking.providerConfig), sends packets between nodes with
+// the addresses of the pods, instead of encapsulating them, on an infrastructure of a type. If so, the cloud must let the range of the pods through,
+// and routes for them must be programmed. A network that encapsulates between subnets only (Calico's CrossSubnet) counts as one that encapsulates.
+//
+// A type without a row in answers counts as native if its configuration has overlay.enabled: false, as all plugins of Gardener spell it. Its
+// configuration is not known here, so it never causes an error.
+//
+// The error names the field that cannot be decoded.
+func NativeRouting(networkType string, providerConfig *runtime.RawExtension, infrastructureType string) (bool, error) {
+	if answer, known := answers()[networkType]; known {
+		return answer(networkType, providerConfig, InfrastructureOf(infrastructureType))
+	}
+	off, err := OverlaySwitchedOff(networkType, providerConfig)
+	return off && err == nil, nil
 }
 
 // OverlaySwitchedOff reports whether the user, or admission, switched the overlay off (overlay.enabled: false), whatever the type

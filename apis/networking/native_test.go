@@ -18,37 +18,39 @@ func TestNativeRouting(t *testing.T) {
 		networkType, config string
 		want                bool
 	}{
-		"calico without configuration wraps":                              {"calico", "", false},
-		"calico with an empty configuration wraps":                        {"calico", `{}`, false},
-		"calico with null for a configuration wraps":                      {"calico", `null`, false},
-		"calico with the overlay on wraps":                                {"calico", calico + `"overlay":{"enabled":true}}`, false},
-		"calico with the overlay off routes natively":                     {"calico", calico + `"overlay":{"enabled":false}}`, true},
-		"calico's pod routes change nothing about that":                   {"calico", calico + `"overlay":{"enabled":false,"createPodRoutes":true}}`, true},
-		"calico with an overlay block that says nothing routes natively":  {"calico", calico + `"overlay":{"createPodRoutes":true}}`, true},
-		"calico's overlay switch outranks the mode when on":               {"calico", calico + `"overlay":{"enabled":true},"ipv4":{"mode":"Never"}}`, false},
-		"calico's overlay switch outranks the mode when off":              {"calico", calico + `"overlay":{"enabled":false},"ipv4":{"mode":"Always"}}`, true},
-		"calico with mode Never routes natively":                          {"calico", calico + `"ipv4":{"mode":"Never"}}`, true},
-		"calico with mode Off routes natively":                            {"calico", calico + `"ipv4":{"mode":"Off"}}`, true},
-		"calico with mode Always wraps":                                   {"calico", calico + `"ipv4":{"mode":"Always"}}`, false},
-		"calico that wraps between subnets wraps":                         {"calico", calico + `"ipv4":{"mode":"CrossSubnet"}}`, false},
-		"calico with vxlan pools and no mode wraps":                       {"calico", calico + `"backend":"vxlan","ipv4":{"pool":"vxlan"}}`, false},
-		"calico without backend still wraps when the mode says nothing":   {"calico", calico + `"backend":"none"}`, false},
-		"calico's former field for the mode counts":                       {"calico", calico + `"ipip":"Never"}`, true},
-		"calico's former field gives way to the new one":                  {"calico", calico + `"ipip":"Never","ipv4":{"mode":"Always"}}`, false},
-		"calico fields that this package does not know do not disturb it": {"calico", calico + `"overlay":{"enabled":false},"typha":{"enabled":true},"new":[1]}`, true},
-		"cilium without configuration wraps":                              {"cilium", "", false},
-		"cilium with the overlay on wraps":                                {"cilium", cilium + `"overlay":{"enabled":true}}`, false},
-		"cilium with the overlay off routes natively":                     {"cilium", cilium + `"overlay":{"enabled":false}}`, true},
-		"cilium with a tunnel named and the overlay off routes natively":  {"cilium", cilium + `"overlay":{"enabled":false},"tunnel":"vxlan"}`, true},
-		"cilium with the tunnel disabled routes natively":                 {"cilium", cilium + `"tunnel":"disabled"}`, true},
-		"cilium with the tunnel disabled keeps it so under the overlay":   {"cilium", cilium + `"overlay":{"enabled":true},"tunnel":"disabled"}`, true},
-		"cilium with a geneve tunnel wraps":                               {"cilium", cilium + `"tunnel":"geneve"}`, false},
-		"an unknown type wraps, whatever its configuration":               {"gardenet", `{"overlay":{"enabled":false}}`, false},
-		"an unknown type's configuration is not even read":                {"gardenet", `[`, false},
-		"no type at all wraps":                                            {"", `{"overlay":{"enabled":false}}`, false},
+		"calico without configuration encapsulates":                        {"calico", "", false},
+		"calico with an empty configuration encapsulates":                  {"calico", `{}`, false},
+		"calico with null for a configuration encapsulates":                {"calico", `null`, false},
+		"calico with the overlay on encapsulates":                          {"calico", calico + `"overlay":{"enabled":true}}`, false},
+		"calico with the overlay off routes natively":                      {"calico", calico + `"overlay":{"enabled":false}}`, true},
+		"calico's pod routes change nothing about that":                    {"calico", calico + `"overlay":{"enabled":false,"createPodRoutes":true}}`, true},
+		"calico with an overlay block without enabled routes natively":     {"calico", calico + `"overlay":{"createPodRoutes":true}}`, true},
+		"calico's overlay setting takes precedence over the mode when on":  {"calico", calico + `"overlay":{"enabled":true},"ipv4":{"mode":"Never"}}`, false},
+		"calico's overlay setting takes precedence over the mode when off": {"calico", calico + `"overlay":{"enabled":false},"ipv4":{"mode":"Always"}}`, true},
+		"calico with mode Never routes natively":                           {"calico", calico + `"ipv4":{"mode":"Never"}}`, true},
+		"calico with mode Off routes natively":                             {"calico", calico + `"ipv4":{"mode":"Off"}}`, true},
+		"calico with mode Always encapsulates":                             {"calico", calico + `"ipv4":{"mode":"Always"}}`, false},
+		"calico that encapsulates between subnets only encapsulates":       {"calico", calico + `"ipv4":{"mode":"CrossSubnet"}}`, false},
+		"calico with vxlan pools and no mode encapsulates":                 {"calico", calico + `"backend":"vxlan","ipv4":{"pool":"vxlan"}}`, false},
+		"calico without backend encapsulates without a mode":               {"calico", calico + `"backend":"none"}`, false},
+		"calico's former field for the mode counts":                        {"calico", calico + `"ipip":"Never"}`, true},
+		"calico's former field gives way to the new one":                   {"calico", calico + `"ipip":"Never","ipv4":{"mode":"Always"}}`, false},
+		"calico fields that this package does not know do not disturb it":  {"calico", calico + `"overlay":{"enabled":false},"typha":{"enabled":true},"new":[1]}`, true},
+		"cilium without configuration encapsulates":                        {"cilium", "", false},
+		"cilium with the overlay on encapsulates":                          {"cilium", cilium + `"overlay":{"enabled":true}}`, false},
+		"cilium with the overlay off routes natively":                      {"cilium", cilium + `"overlay":{"enabled":false}}`, true},
+		"cilium with a tunnel named and the overlay off routes natively":   {"cilium", cilium + `"overlay":{"enabled":false},"tunnel":"vxlan"}`, true},
+		"cilium with the tunnel disabled routes natively":                  {"cilium", cilium + `"tunnel":"disabled"}`, true},
+		"cilium with the tunnel disabled keeps it so under the overlay":    {"cilium", cilium + `"overlay":{"enabled":true},"tunnel":"disabled"}`, true},
+		"cilium with a geneve tunnel encapsulates":                         {"cilium", cilium + `"tunnel":"geneve"}`, false},
+		"an unknown type encapsulates by default":                          {"example-net", `{}`, false},
+		"an unknown type with the overlay on encapsulates":                 {"example-net", `{"overlay":{"enabled":true}}`, false},
+		"an unknown type with the overlay off routes natively":             {"example-net", `{"overlay":{"enabled":false},"tunnel":1}`, true},
+		"an unknown type's overlay may be something else":                  {"example-net", `{"overlay":"vxlan"}`, false},
+		"an unknown type's configuration need not be JSON":                 {"example-net", `[`, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			got, err := networking.NativeRouting(test.networkType, raw(test.config))
+			got, err := networking.NativeRouting(test.networkType, raw(test.config), "openstack")
 			require.NoError(t, err)
 			require.Equal(t, test.want, got)
 		})
@@ -65,7 +67,7 @@ func TestNativeRouting_Invalid(t *testing.T) {
 		"no JSON at all":                         {"cilium", `overlay: off`, "spec.networking.providerConfig"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			native, err := networking.NativeRouting(test.networkType, raw(test.config))
+			native, err := networking.NativeRouting(test.networkType, raw(test.config), "openstack")
 			require.ErrorContains(t, err, test.want)
 			require.ErrorContains(t, err, "of type "+test.networkType)
 			require.False(t, native)
@@ -85,12 +87,12 @@ func TestOverlaySwitchedOff(t *testing.T) {
 		config string
 		want   bool
 	}{
-		"no configuration":                      {"", false},
-		"the switch off":                        {`{"overlay":{"enabled":false}}`, true},
-		"the switch on":                         {`{"overlay":{"enabled":true}}`, false},
-		"an overlay block that says nothing":    {`{"overlay":{"createPodRoutes":true}}`, true},
-		"a pool that does not wrap is no order": {`{"ipv4":{"mode":"Never"}}`, false},
-		"a tunnel that is disabled is no order": {`{"tunnel":"disabled"}`, false},
+		"no configuration":                 {"", false},
+		"the switch off":                   {`{"overlay":{"enabled":false}}`, true},
+		"the switch on":                    {`{"overlay":{"enabled":true}}`, false},
+		"an overlay block without enabled": {`{"overlay":{"createPodRoutes":true}}`, true},
+		"a pool without encapsulation":     {`{"ipv4":{"mode":"Never"}}`, false},
+		"a disabled tunnel":                {`{"tunnel":"disabled"}`, false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var raw *runtime.RawExtension

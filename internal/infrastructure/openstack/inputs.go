@@ -52,7 +52,7 @@ func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 		result.networking = &gardencorev1beta1.Networking{}
 	}
 	if kind := result.networking.Type; kind != nil {
-		routes, err := networking.NativeRouting(*kind, result.networking.ProviderConfig)
+		routes, err := networking.NativeRouting(*kind, result.networking.ProviderConfig, Type)
 		if err != nil {
 			errs = append(errs, field.Invalid(field.NewPath("shoot", "spec", "networking", "providerConfig"), field.OmitValueType{}, err.Error()))
 		}
