@@ -1,0 +1,99 @@
+package architecture
+
+import (
+	"go/ast"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// typeLists are the files that name provider types although they belong to no driver: each has a list to which a new type is added.
+func typeLists() []string {
+	return []string{
+		"charts/admission/application/templates/rbac.yaml",    // rights in the garden by type
+		"charts/cmd/registrations/generate.go",                // examples
+		"charts/cmd/rights/page.go",                           // the types of admission
+		"charts/common/templates/_logging.tpl",                // log formats
+		"charts/controlplane-controller/templates/_facts.tpl", // logs of what drivers deploy
+		"charts/network-controller/templates/_facts.tpl",      // the same
+		"charts/network-controller/templates/rbac.yaml",       // names of ConfigMaps that drivers write
+		"cmd/admission/defaults.go",
+		"cmd/admission/webhooks.go",
+		"cmd/controlplane-controller/main.go",
+		"cmd/infrastructure-controller/main.go",
+		"cmd/network-controller/main.go",
+		"cmd/worker-controller/main.go",
+		"cmd/worker-controller/webhooks.go",
+		"internal/contract/contracttest/fixtures.go", // the network type of a suite's shoot
+		"internal/network/networktest/subject.go",    // the infrastructure of a suite's shoot
+	}
+}
+
+// providerType finds names of provider types in identifiers and texts.
+func providerType() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)openstack|calico|\baws|azure|gardenet`)
+}
+
+// isOfDriver reports whether a file belongs to a driver, its cloud or its API types, by the folder of its type.
+func isOfDriver(name string) bool {
+	folders := strings.Split(filepath.ToSlash(filepath.Dir(name)), "/")
+	return slices.ContainsFunc(folders, func(folder string) bool { return providerType().MatchString(folder) })
+}
+
+// A new type is a package per contract and an entry in each of the lists: other code that depends on a type would have to be found.
+func TestProviderTypes_NamedInDriversAndListsOnly(t *testing.T) {
+	lists := map[string]bool{}
+	for _, name := range typeLists() {
+		lists[name] = false
+	}
+	check := func(name, place, text string) {
+		if !providerType().MatchString(text) {
+			return
+		}
+		if _, allowed := lists[name]; !allowed {
+			t.Errorf("%s: %s names a provider type outside of the drivers: move it there, or make the file a list", place, text)
+		}
+		lists[name] = true
+	}
+	for _, s := range readSources(t) {
+		if s.isTest() || isOfDriver(s.name) || !slices.Contains([]string{"cmd", "internal", "charts", "images"}, strings.Split(s.name, "/")[0]) {
+			continue
+		}
+		ast.Inspect(s.file, func(node ast.Node) bool {
+			switch node := node.(type) {
+			case *ast.Ident:
+				check(s.name, s.place(node), node.Name)
+			case *ast.BasicLit:
+				if node.Kind == token.STRING {
+					check(s.name, s.place(node), node.Value)
+				}
+			}
+			return true
+		})
+	}
+	templates, err := filepath.Glob(filepath.Join(root, "charts", "*", "templates", "*"))
+	require.NoError(t, err)
+	nested, err := filepath.Glob(filepath.Join(root, "charts", "*", "*", "templates", "*"))
+	require.NoError(t, err)
+	for _, path := range append(templates, nested...) {
+		content, err := os.ReadFile(path) //nolint:gosec // a file of this repository
+		require.NoError(t, err)
+		name, err := filepath.Rel(root, path)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(content)) {
+			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "{{/*") {
+				check(name, name, text)
+			}
+		}
+	}
+	for name, used := range lists {
+		assert.True(t, used, "%s names no type any more", name)
+	}
+}
