@@ -406,6 +406,20 @@ func cloudRules() []importRule {
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
+			packages:             "internal/cloud/login",
+			reason:               "keeping logins depends on no cloud and no protocol",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud"},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages:             "internal/cloud/transport",
+			reason:               "retries, rate limit, timeout and limits of responses are the same for all clouds and need no SDK",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud", "golang.org/x/time/rate"},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
 			packages:             "internal/cloud/openstack/wire",
 			reason:               "faults and call logs of connections depend neither on the client nor on the cloud",
 			withoutCommonImports: true,
@@ -430,8 +444,8 @@ func cloudRules() []importRule {
 			reason:               "it tests the fake and the client against real clouds by raw HTTP; of the SDK it uses the reader of clouds.yaml",
 			withoutCommonImports: true,
 			mayImport: slices.Concat([]string{
-				"internal/cloud/openstack", "internal/cloud", "github.com/gophercloud/gophercloud/v2", "github.com/gophercloud/gophercloud/v2/openstack/config/clouds",
-				"golang.org/x/crypto/...",
+				"internal/cloud/openstack", "internal/cloud", "internal/cloud/transport", "github.com/gophercloud/gophercloud/v2",
+				"github.com/gophercloud/gophercloud/v2/openstack/config/clouds", "golang.org/x/crypto/...",
 			}, testLibraries()),
 			mayNotLink: noKubernetes,
 		},
@@ -440,8 +454,8 @@ func cloudRules() []importRule {
 			reason:               "the only package that uses the SDK of OpenStack depends on neither Kubernetes nor Gardener nor API types",
 			withoutCommonImports: true,
 			mayImport: []string{
-				"internal/cloud", "internal/truncate", "github.com/gophercloud/gophercloud/v2/...", "golang.org/x/time/rate", "golang.org/x/sync/...",
-				prometheus,
+				"internal/cloud", "internal/cloud/login", "internal/cloud/transport", "internal/truncate", "github.com/gophercloud/gophercloud/v2/...",
+				"golang.org/x/sync/...", prometheus,
 			},
 			mayNotLink: noKubernetes,
 		},

@@ -1,5 +1,6 @@
-// Package cloud contains what is the same for all clouds: the kinds of errors that a cloud can answer with, and the metrics of its clients.
+// Package cloud contains what all clouds share: the kinds of their errors, and the metrics of their clients. Packages login and transport have the
+// other common parts of clients.
 //
-// It imports no SDK and knows neither Kubernetes nor Gardener. The folders below it are the only places that speak to
-// a cloud; each classifies its SDK's errors into these kinds.
+// It imports no SDK and depends neither on Kubernetes nor on Gardener. The folders of clouds below it are the only places that make requests to a
+// cloud; each classifies its SDK's errors into these kinds.
 package cloud

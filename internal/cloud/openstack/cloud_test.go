@@ -14,6 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // The tests in this file go over real HTTP to a cloud that keeps what it is told.
@@ -38,7 +39,7 @@ func memberOf(t *testing.T, c *fake.Cloud) openstack.Credentials {
 
 func logInto(t *testing.T, c *fake.Cloud) *openstack.Session {
 	t.Helper()
-	sessions := openstack.NewSessions(openstack.Options{Retry: openstack.RetryPolicy{FirstPause: time.Millisecond}})
+	sessions := openstack.NewSessions(openstack.Options{Retry: transport.RetryPolicy{FirstPause: time.Millisecond}})
 	session, err := sessions.Get(t.Context(), memberOf(t, c), fake.DefaultRegion)
 	require.NoError(t, err)
 	return session

@@ -12,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // ResponseError is what a service answered instead of doing what it was asked for. It is the cause within the *cloud.Error that
@@ -82,7 +83,7 @@ func classifyResponse(s service, method, path string, response gophercloud.ErrUn
 		Type: sanitize(kind, secrets), Message: sanitize(message, secrets),
 		RequestID: sanitize(response.ResponseHeader.Get("X-Openstack-Request-Id"), secrets),
 	}
-	pause := retryAfter(response.ResponseHeader)
+	pause := transport.RetryAfter(response.ResponseHeader)
 	return &cloud.Error{Kind: kindOf(fault, pause > 0), RetryAfter: pause, Err: fault}
 }
 

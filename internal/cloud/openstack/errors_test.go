@@ -10,6 +10,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 func neutronFault(kind string) string {
@@ -64,7 +65,7 @@ func TestClassifyResponse(t *testing.T) {
 				}
 				reply(w, tc.code, tc.body)
 			}}
-			session := stub.session(t, openstack.Options{Retry: openstack.RetryPolicy{Attempts: 1}})
+			session := stub.session(t, openstack.Options{Retry: transport.RetryPolicy{Attempts: 1}})
 			err := session.DeleteNetwork(t.Context(), "n")
 			assert.Equal(t, tc.want, cloud.KindOf(err), cloud.KindOf(err).String())
 

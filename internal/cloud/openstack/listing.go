@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // The limits of one list over all its pages. The largest that is ever wanted is that of the ports in the network of a shoot with
@@ -16,7 +18,7 @@ const (
 	maxLink      = 32 << 10
 )
 
-// listing collects the objects of a list that match, page by page and object by object. It fails with an invalidResponseError
+// listing collects the objects of a list that match, page by page and object by object. It fails with a transport.InvalidResponseError
 // when the list exceeds the limits or leads in a circle: what is known of it then is no base for any decision.
 type listing[T any] struct {
 	plural      string // the JSON key around the objects of a page
@@ -63,7 +65,7 @@ func (l *listing[T]) decodeFrom(decoder *json.Decoder) error {
 		l.bytes += decoder.InputOffset()
 	}
 	if l.bytes > maxListBytes {
-		return invalidResponse("the list is longer than %d bytes", maxListBytes)
+		return transport.InvalidResponse("the list is longer than %d bytes", maxListBytes)
 	}
 	return nil
 }
@@ -99,7 +101,7 @@ func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
 	}
 	for decoder.More() {
 		if l.objects++; l.objects > maxObjects {
-			return invalidResponse("the list has more than %d objects", maxObjects)
+			return transport.InvalidResponse("the list has more than %d objects", maxObjects)
 		}
 		l.page.objects++
 		var object T
@@ -121,7 +123,7 @@ func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
 func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
 	link := nextLink(l.page.links, l.plural)
 	if len(link) > maxLink {
-		return nil, invalidResponse("its link to the next page is longer than %d bytes", maxLink)
+		return nil, transport.InvalidResponse("its link to the next page is longer than %d bytes", maxLink)
 	}
 	query := nextQuery(link, asked)
 	if query == nil || l.page.objects == 0 || markerOf(query) == markerOf(current) {
@@ -132,9 +134,9 @@ func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
 	}
 	switch marker := markerOf(query); {
 	case l.markers[marker]:
-		return nil, invalidResponse("the list leads back to a page that was read before")
+		return nil, transport.InvalidResponse("the list leads back to a page that was read before")
 	case len(l.markers) >= maxPages:
-		return nil, invalidResponse("the list has more than %d pages", maxPages)
+		return nil, transport.InvalidResponse("the list has more than %d pages", maxPages)
 	default:
 		l.markers[marker] = true
 		return query, nil

@@ -5,35 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// login is what Keystone hands out for credentials.
-type login struct {
-	token    string
-	catalog  catalog
-	info     Token
-	at       time.Time     // when it happened, by our clock
-	lifetime time.Duration // by Keystone's own account, so that the two clocks may differ
-
-	// replacement says that the login before this one was rejected by a service.
-	replacement bool
-	// accepted says that a service took the token.
-	accepted atomic.Bool
+// token is what Keystone issues at a login.
+type token struct {
+	id      string
+	catalog catalog
+	info    Token
 }
-
-// expired reports whether the token is no longer good.
-func (l *login) expired(now time.Time) bool { return now.Sub(l.at) >= l.lifetime }
-
-// renewAfter returns for how long the login serves before it is renewed: until 5 minutes or a tenth of its life are left,
-// whichever is less.
-func (l *login) renewAfter() time.Duration { return l.lifetime - min(5*time.Minute, l.lifetime/10) }
 
 // authenticator logs one account in.
 type authenticator struct {
@@ -43,10 +30,12 @@ type authenticator struct {
 }
 
 // login asks Keystone for a token. It is a single call, which may be repeated at will.
-func (i *authenticator) login(ctx context.Context) (*login, error) {
-	ctx = withRequestInfo(ctx, requestInfo{service: identityService, retry: retryAlways, expects: tokenResponse})
+func (i *authenticator) login(ctx context.Context) (*login.Login[token], error) {
+	ctx = transport.WithInfo(ctx, transport.Info{
+		Service: identityService.String(), Retry: transport.RetryAlways, Limits: tokenResponse.limits(),
+	})
 	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
-	response, err := readLogin(tokens.Create(ctx, client, i.options()), time.Now())
+	response, err := readLogin(tokens.Create(ctx, client, i.options()))
 	i.metrics.Login(err)
 	if err == nil {
 		return response, nil
@@ -94,7 +83,7 @@ func (m *keystoneTime) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
+func readLogin(result tokens.CreateResult) (*login.Login[token], error) {
 	var body struct {
 		ExpiresAt keystoneTime          `json:"expires_at"`
 		IssuedAt  keystoneTime          `json:"issued_at"`
@@ -102,7 +91,7 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 		User      tokens.User           `json:"user"`
 		Project   tokens.Project        `json:"project"`
 	}
-	token, err := result.ExtractTokenID()
+	id, err := result.ExtractTokenID()
 	if err != nil {
 		return nil, err
 	}
@@ -110,18 +99,16 @@ func readLogin(result tokens.CreateResult, now time.Time) (*login, error) {
 		return nil, fmt.Errorf("reading Keystone's answer: %w", err)
 	}
 	if body.IssuedAt.IsZero() {
-		body.IssuedAt = keystoneTime{now}
+		body.IssuedAt = keystoneTime{time.Now()}
 	}
 	lifetime := body.ExpiresAt.Sub(body.IssuedAt.Time)
-	if token == "" || lifetime <= 0 {
+	if id == "" || lifetime <= 0 {
 		return nil, errors.New("the answer holds no token that is good for any time")
 	}
-	return &login{
-		token: token, catalog: body.Catalog, at: now, lifetime: lifetime,
-		info: Token{
-			ProjectID: body.Project.ID, UserID: body.User.ID, DomainID: body.Project.Domain.ID, ExpiresAt: now.Add(lifetime),
-		},
-	}, nil
+	return login.New(token{
+		id: id, catalog: body.Catalog,
+		info: Token{ProjectID: body.Project.ID, UserID: body.User.ID, DomainID: body.Project.Domain.ID, ExpiresAt: time.Now().Add(lifetime)},
+	}, lifetime), nil
 }
 
 // explain adds what a user can do about a failed login. Only credentials that Keystone itself turns down are the user's

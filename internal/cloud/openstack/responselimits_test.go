@@ -19,6 +19,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // maxAllocated is what one call may allocate in all, whatever the cloud answers. Most of it is garbage at once: reading a page of 8 MiB
@@ -119,7 +120,7 @@ func TestSession_ResponseTooLarge(t *testing.T) {
 		},
 		"a compressed page": {
 			compressed, listPorts,
-			"GET ports of the network service: the answer cannot be used: it is compressed, although that was not asked for",
+			"GET ports of the network service: the answer cannot be used: it is compressed, although that was not requested",
 		},
 		"an object without end": {
 			repeatedBody(`{"router": {"name": "`, `x`, -1, `"}}`), getRouter,
@@ -138,7 +139,7 @@ func TestSession_ResponseTooLarge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stub := &stubCloud{serve: test.serve}
-			session := hostileSession(t, stub, openstack.Options{Retry: openstack.RetryPolicy{FirstPause: time.Nanosecond}})
+			session := hostileSession(t, stub, openstack.Options{Retry: transport.RetryPolicy{FirstPause: time.Nanosecond}})
 			var err error
 			took := allocated(func() { err = test.do(t.Context(), session) })
 			require.EqualError(t, err, test.want)

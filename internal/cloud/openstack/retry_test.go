@@ -16,6 +16,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // requestsByName are calls by how harmless it is to send them twice.
@@ -125,7 +126,7 @@ func TestRetryPolicy_Pauses(t *testing.T) {
 			reply(w, http.StatusServiceUnavailable, `{}`)
 		}}
 		session := stub.session(t, openstack.Options{
-			Retry: openstack.RetryPolicy{Attempts: 6, FirstPause: time.Second, LongestPause: 5 * time.Second},
+			Retry: transport.RetryPolicy{Attempts: 6, FirstPause: time.Second, LongestPause: 5 * time.Second},
 		})
 		require.Error(t, listNetworks(t.Context(), session))
 		require.Len(t, at, 6)

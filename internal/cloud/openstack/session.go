@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // Session is an authenticated line to one region of a cloud, as one user in one project. It is shared by everybody who
 // works for that account and safe for concurrent use. All its methods return errors of package cloud.
 type Session struct {
 	region       string
-	tokens       *tokenSource
+	logins       *login.Source[token]
 	client       *gophercloud.ProviderClient
 	transportKey fingerprint
 	used         atomic.Int64 // when, in Unix nanoseconds
@@ -29,19 +32,19 @@ type Token struct {
 
 // Token returns what is known about the last login.
 func (s *Session) Token() Token {
-	if last := s.tokens.last(); last != nil {
-		return last.info
+	if last := s.logins.Last(); last != nil {
+		return last.Value.info
 	}
 	return Token{}
 }
 
 // has reports whether the catalog of the last login lists a service in the session's region.
 func (s *Session) has(wanted service) bool {
-	last := s.tokens.last()
+	last := s.logins.Last()
 	if last == nil {
 		return false
 	}
-	_, err := last.catalog.endpoint(wanted, s.region)
+	_, err := last.Value.catalog.endpoint(wanted, s.region)
 	return err == nil
 }
 
@@ -63,10 +66,10 @@ type call struct {
 	noRetry      bool         // must not be repeated when its effect is unknown, whatever its method
 }
 
-func (c call) requestInfo() requestInfo {
-	info := requestInfo{service: c.service, expects: c.expects}
+func (c call) info() transport.Info {
+	info := transport.Info{Service: c.service.String(), Limits: c.expects.limits()}
 	if c.noRetry {
-		info.retry = retryNever
+		info.Retry = transport.RetryNever
 	}
 	return info
 }
@@ -84,11 +87,11 @@ func (c call) allHeaders() map[string]string {
 // do sends a call and classifies what comes back.
 func (s *Session) do(ctx context.Context, c call) error {
 	s.touch()
-	current, err := s.tokens.valid(ctx)
+	current, err := s.logins.Valid(ctx)
 	if err != nil {
 		return err
 	}
-	endpoint, err := current.catalog.endpoint(c.service, s.region)
+	endpoint, err := current.Value.catalog.endpoint(c.service, s.region)
 	if err != nil {
 		return err
 	}
@@ -100,11 +103,11 @@ func (s *Session) do(ctx context.Context, c call) error {
 	options := &gophercloud.RequestOpts{
 		JSONBody: c.body, KeepResponseBody: c.response != nil, MoreHeaders: c.allHeaders(), OkCodes: successCodes(),
 	}
-	response, err := client.Request(withRequestInfo(ctx, c.requestInfo()), c.method, target, options) //nolint:bodyclose // it is in memory
+	response, err := client.Request(transport.WithInfo(ctx, c.info()), c.method, target, options) //nolint:bodyclose // it is in memory
 	if err == nil && c.response != nil {
 		err = decodeResponse(response, c.response)
 	}
-	if classified := classify(c.service, c.method, c.path, err, current.token, s.tokens.last().token); classified != nil {
+	if classified := classify(c.service, c.method, c.path, err, current.Value.id, s.logins.Last().Value.id); classified != nil {
 		return classified
 	}
 	return nil

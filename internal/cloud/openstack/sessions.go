@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -8,9 +9,10 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // cloudName is the label of the metrics.
@@ -31,19 +33,19 @@ type Options struct {
 	// IdleTimeout is after how long without a call a session is forgotten; default one hour.
 	IdleTimeout time.Duration
 	// Retry says how often what is safe to repeat is repeated.
-	Retry RetryPolicy
+	Retry transport.RetryPolicy
 	// UserAgent goes in front of the SDK's.
 	UserAgent string
-	// ReadOnly makes sessions that refuse everything but GET and HEAD, see ErrReadOnly.
+	// ReadOnly makes sessions that refuse everything but GET and HEAD, see transport.ErrReadOnly.
 	ReadOnly bool
 }
 
 func (o Options) withDefaults() Options {
-	o.QPS = orDefault(o.QPS, 50)
-	o.Burst = orDefault(o.Burst, 100)
-	o.RequestTimeout = orDefault(o.RequestTimeout, time.Minute)
-	o.IdleTimeout = orDefault(o.IdleTimeout, time.Hour)
-	o.Retry = o.Retry.withDefaults()
+	o.QPS = cmp.Or(o.QPS, 50)
+	o.Burst = cmp.Or(o.Burst, 100)
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, time.Minute)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, time.Hour)
+	o.Retry = o.Retry.WithDefaults()
 	return o
 }
 
@@ -55,12 +57,12 @@ type Sessions struct {
 
 	mu             sync.Mutex
 	sessions       map[fingerprint]*Session
-	transports     map[fingerprint]transport // by what they trust
+	transports     map[fingerprint]sharedTransport // by what they trust
 	lastForgetIdle time.Time
 }
 
-// transport is shared by all sessions that trust the same certificates.
-type transport struct {
+// sharedTransport is shared by all sessions that trust the same certificates.
+type sharedTransport struct {
 	plain   *http.Transport
 	wrapped http.RoundTripper
 }
@@ -71,7 +73,7 @@ func NewSessions(options Options) *Sessions {
 		options:    options.withDefaults(),
 		metrics:    cloud.NewMetrics(options.Registerer, cloudName),
 		sessions:   map[fingerprint]*Session{},
-		transports: map[fingerprint]transport{},
+		transports: map[fingerprint]sharedTransport{},
 	}
 }
 
@@ -83,7 +85,7 @@ func (c *Sessions) Get(ctx context.Context, credentials Credentials, region stri
 	}
 	account := credentials.sessionKey(region)
 	session := c.session(account, credentials, region)
-	if _, err := session.tokens.valid(ctx); err != nil {
+	if _, err := session.logins.Valid(ctx); err != nil {
 		c.forgetFailed(account, session)
 		return nil, err
 	}
@@ -106,26 +108,19 @@ func (c *Sessions) session(account fingerprint, credentials Credentials, region 
 
 // newSession builds a session that has not logged in. The caller holds the lock.
 func (c *Sessions) newSession(credentials Credentials, region string) *Session {
-	plain := &retrying{policy: c.options.Retry, next: &singleRequest{
-		base: c.transport(credentials), limiter: c.limiter(),
-		timeout: c.options.RequestTimeout, metrics: c.metrics,
+	plain := &transport.Retrying{Policy: c.options.Retry, Next: &transport.Single{
+		Base: c.transport(credentials), Limiter: transport.NewLimiter(c.options.QPS, c.options.Burst),
+		Timeout: c.options.RequestTimeout, Metrics: c.metrics,
 	}}
 	keystone := &authenticator{client: c.provider(plain), credentials: credentials, metrics: c.metrics}
-	source := &tokenSource{login: keystone.login}
-	var roundTripper http.RoundTripper = &authenticated{next: plain, tokens: source}
+	logins := login.NewSource(keystone.login)
+	var roundTripper http.RoundTripper = &authenticated{next: plain, logins: logins}
 	if c.options.ReadOnly {
-		roundTripper = &readOnly{next: roundTripper}
+		roundTripper = &transport.ReadOnly{Next: roundTripper}
 	}
 	return &Session{
-		region: region, tokens: source, client: c.provider(roundTripper), transportKey: credentials.transportKey(),
+		region: region, logins: logins, client: c.provider(roundTripper), transportKey: credentials.transportKey(),
 	}
-}
-
-func (c *Sessions) limiter() *rate.Limiter {
-	if c.options.QPS < 0 {
-		return rate.NewLimiter(rate.Inf, 0)
-	}
-	return rate.NewLimiter(rate.Limit(c.options.QPS), c.options.Burst)
 }
 
 // provider returns the SDK's client on top of a transport. It knows no token and repeats nothing: the transport does.
@@ -146,8 +141,8 @@ func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
 	key := credentials.transportKey()
 	shared, ok := c.transports[key]
 	if !ok {
-		plain := newTransport(credentials)
-		shared = transport{plain: plain, wrapped: plain}
+		plain := transport.New(transport.Trust{CACert: credentials.CACert, Insecure: credentials.Insecure})
+		shared = sharedTransport{plain: plain, wrapped: plain}
 		if c.options.Transport != nil {
 			shared.wrapped = c.options.Transport(plain)
 		}
@@ -160,7 +155,7 @@ func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
 func (c *Sessions) forgetFailed(account fingerprint, session *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sessions[account] == session && session.tokens.neverLoggedIn() {
+	if c.sessions[account] == session && session.logins.NeverLoggedIn() {
 		delete(c.sessions, account)
 	}
 }

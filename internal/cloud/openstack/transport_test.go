@@ -20,6 +20,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 func TestSession_ReadOnly(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSession_ReadOnly(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.ErrorIs(t, err, openstack.ErrReadOnly)
+			require.ErrorIs(t, err, transport.ErrReadOnly)
 			assert.Equal(t, cloud.Unauthorized, cloud.KindOf(err))
 			assert.Empty(t, stub.calls(), "nothing left the process")
 		})
@@ -44,7 +45,7 @@ func TestTransport_RequestTimeout(t *testing.T) {
 		hang := func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done() }
 		stub := &stubCloud{serve: hang}
 		session := stub.session(t, openstack.Options{
-			RequestTimeout: 20 * time.Second, Retry: openstack.RetryPolicy{Attempts: 2},
+			RequestTimeout: 20 * time.Second, Retry: transport.RetryPolicy{Attempts: 2},
 		})
 		err := listNetworks(t.Context(), session)
 		require.ErrorContains(t, err, "no answer within 20s")
@@ -223,7 +224,7 @@ func TestTransport_CertificateVerification(t *testing.T) {
 			c := credentials()
 			c.AuthURL = server.URL + "/identity"
 			tc.trust(&c, server)
-			session, err := openstack.NewSessions(openstack.Options{Retry: openstack.RetryPolicy{Attempts: 1}}).Get(t.Context(), c, "one")
+			session, err := openstack.NewSessions(openstack.Options{Retry: transport.RetryPolicy{Attempts: 1}}).Get(t.Context(), c, "one")
 			if tc.fails {
 				require.ErrorContains(t, err, "logging in at "+c.AuthURL+"/v3/: the cloud's certificate cannot be verified: "+
 					`if that lasts, check "authURL" and "caCert"`)
@@ -273,7 +274,7 @@ func TestTransport_TruncatedResponse(t *testing.T) {
 	c := credentials()
 	c.AuthURL, c.Insecure = server.URL+"/identity", true
 	session, err := openstack.NewSessions(openstack.Options{
-		Retry: openstack.RetryPolicy{FirstPause: time.Nanosecond},
+		Retry: transport.RetryPolicy{FirstPause: time.Nanosecond},
 	}).Get(t.Context(), c, "one")
 	require.NoError(t, err)
 	networks, err := session.ListNetworks(t.Context(), openstack.NetworkFilter{})

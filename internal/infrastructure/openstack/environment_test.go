@@ -19,6 +19,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
@@ -84,7 +85,7 @@ func newEnvironment(t *testing.T, options ...fake.Option) *environment {
 }
 
 func newSessions() *cloudopenstack.Sessions {
-	return cloudopenstack.NewSessions(cloudopenstack.Options{Retry: cloudopenstack.RetryPolicy{FirstPause: time.Millisecond}})
+	return cloudopenstack.NewSessions(cloudopenstack.Options{Retry: transport.RetryPolicy{FirstPause: time.Millisecond}})
 }
 
 // logIn logs in, so that budgets are those of a warm session.

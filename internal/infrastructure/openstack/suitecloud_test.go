@@ -14,6 +14,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	cloudtransport "github.com/trellis-garden/trellis/internal/cloud/transport"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 	"github.com/trellis-garden/trellis/internal/infrastructure/infrastructuretest"
@@ -74,7 +75,7 @@ func (c *suiteCloud) NewDriver(transport contracttest.Transport) (infrastructure
 	return c.build(cloudopenstack.NewSessions(cloudopenstack.Options{
 		Transport: transport,
 		QPS:       -1,
-		Retry:     cloudopenstack.RetryPolicy{FirstPause: 5 * time.Millisecond, LongestPause: 100 * time.Millisecond},
+		Retry:     cloudtransport.RetryPolicy{FirstPause: 5 * time.Millisecond, LongestPause: 100 * time.Millisecond},
 	})), nil
 }
 

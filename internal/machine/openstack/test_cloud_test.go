@@ -21,6 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 const (
@@ -89,7 +90,7 @@ func (s *testCloud) process(wrap ...func(client) client) *process {
 	p := &process{}
 	sessions := cloudopenstack.NewSessions(cloudopenstack.Options{
 		QPS:   -1,
-		Retry: cloudopenstack.RetryPolicy{Attempts: 2, FirstPause: time.Millisecond, LongestPause: 10 * time.Millisecond},
+		Retry: transport.RetryPolicy{Attempts: 2, FirstPause: time.Millisecond, LongestPause: 10 * time.Millisecond},
 		Transport: func(next http.RoundTripper) http.RoundTripper {
 			return roundTripper(func(request *http.Request) (*http.Response, error) {
 				if p.killed.Load() {

@@ -18,6 +18,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
@@ -111,7 +112,7 @@ func (env *environment) restart() {
 	env.cloud.SetHook(nil)
 	env.cloud.ClearFaults()
 	require.NoError(env.t, env.cloud.WaitIdle(env.t.Context()))
-	env.driver = New(cloudopenstack.NewSessions(cloudopenstack.Options{Retry: cloudopenstack.RetryPolicy{FirstPause: time.Millisecond}}))
+	env.driver = New(cloudopenstack.NewSessions(cloudopenstack.Options{Retry: transport.RetryPolicy{FirstPause: time.Millisecond}}))
 	env.session()
 	env.cloud.ResetLog()
 }

@@ -14,6 +14,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	cloudtransport "github.com/trellis-garden/trellis/internal/cloud/transport"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/worker"
 	"github.com/trellis-garden/trellis/internal/worker/workertest"
@@ -102,7 +103,7 @@ func (c *suiteCloud) NewDriver(transport contracttest.Transport) (worker.Driver,
 	driver := c.build(cloudopenstack.NewSessions(cloudopenstack.Options{
 		Transport: transport,
 		QPS:       -1,
-		Retry:     cloudopenstack.RetryPolicy{FirstPause: 5 * time.Millisecond, LongestPause: 100 * time.Millisecond},
+		Retry:     cloudtransport.RetryPolicy{FirstPause: 5 * time.Millisecond, LongestPause: 100 * time.Millisecond},
 	}))
 	return deterministicDriver{Driver: driver, cloud: c}, nil
 }

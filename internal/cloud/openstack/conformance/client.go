@@ -11,6 +11,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // What passes through our own client is not written down: here counts what the client makes of it.
@@ -229,7 +230,7 @@ func clientSessions() []Behaviour {
 			require.NoError(c, err)
 			tap.take()
 			_, err = session.CreateNetwork(c.Context(), openstack.NetworkCreate{Name: "one"})
-			require.ErrorIs(c, err, openstack.ErrReadOnly)
+			require.ErrorIs(c, err, transport.ErrReadOnly)
 			assert.Equal(c, cloud.Unauthorized, cloud.KindOf(err))
 			assert.Empty(c, tap.take())
 		}),

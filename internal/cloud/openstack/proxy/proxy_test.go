@@ -15,6 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 func startCloud(t *testing.T, opts ...fake.Option) *fake.Cloud {
@@ -43,7 +44,7 @@ func startProxiedCloud(t *testing.T, opts ...fake.Option) (*fake.Cloud, *proxy.P
 
 func logInto(t *testing.T, p *proxy.Proxy) *openstack.Session {
 	t.Helper()
-	sessions := openstack.NewSessions(openstack.Options{Retry: openstack.RetryPolicy{FirstPause: time.Millisecond}})
+	sessions := openstack.NewSessions(openstack.Options{Retry: transport.RetryPolicy{FirstPause: time.Millisecond}})
 	session, err := sessions.Get(t.Context(), openstack.Credentials{
 		AuthURL: p.AuthURL(), Username: fake.DefaultUser, Password: fake.DefaultPassword,
 		DomainName: fake.DefaultDomain, TenantName: fake.DefaultProject,

@@ -1,6 +1,7 @@
-package openstack
+package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -15,31 +16,23 @@ import (
 
 // RetryPolicy says how often and after which pauses a request is repeated. Zero values mean the defaults.
 type RetryPolicy struct {
-	// Attempts is how often a request is sent at most; default 4, and 1 means never again.
+	// Attempts is the maximum number of attempts; default 4, and 1 disables retries.
 	Attempts int
-	// FirstPause is the pause before the second attempt; it doubles with each further one. A random half of each is cut
-	// off. Default 250 ms.
+	// FirstPause is the pause before the second attempt; it doubles with each further one. A random part of up to half of each is subtracted.
+	// Default 250 ms.
 	FirstPause time.Duration
-	// LongestPause bounds each pause; default 10 s. A cloud that asks for a longer one gets it from the caller, who finds
-	// it in the error (cloud.RetryAfter).
+	// LongestPause bounds each pause; default 10 s. If a cloud requests a longer one, the caller gets the response, and finds the pause in the
+	// error (cloud.RetryAfter).
 	LongestPause time.Duration
 }
 
-func (p RetryPolicy) withDefaults() RetryPolicy {
+// WithDefaults returns the policy with the defaults.
+func (p RetryPolicy) WithDefaults() RetryPolicy {
 	return RetryPolicy{
-		Attempts:     orDefault(p.Attempts, 4),
-		FirstPause:   orDefault(p.FirstPause, 250*time.Millisecond),
-		LongestPause: orDefault(p.LongestPause, 10*time.Second),
+		Attempts:     cmp.Or(p.Attempts, 4),
+		FirstPause:   cmp.Or(p.FirstPause, 250*time.Millisecond),
+		LongestPause: cmp.Or(p.LongestPause, 10*time.Second),
 	}
-}
-
-// orDefault returns value, or fallback when value is zero.
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // pause returns how long to wait before the given attempt (the second is 2).
@@ -51,29 +44,29 @@ func (p RetryPolicy) pause(attempt int) time.Duration {
 	return full/2 + rand.N(full/2+1) //nolint:gosec // jitter keeps no secret
 }
 
-// retrying repeats requests that failed through no fault of theirs, as long as a repetition cannot do any harm.
-type retrying struct {
-	next   http.RoundTripper
-	policy RetryPolicy
+// Retrying repeats requests that failed for a transient reason, if a repetition cannot do any harm.
+type Retrying struct {
+	Next   http.RoundTripper
+	Policy RetryPolicy
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *retrying) RoundTrip(req *http.Request) (*http.Response, error) {
-	defer closeBody(req)
+func (t *Retrying) RoundTrip(req *http.Request) (*http.Response, error) {
+	defer CloseBody(req)
 	for attempt := 1; ; attempt++ {
-		clone, err := cloneRequest(req)
+		clone, err := CloneRequest(req)
 		if err != nil {
 			return nil, err
 		}
-		response, err := t.next.RoundTrip(clone)
-		if attempt >= t.policy.Attempts || !shouldRetry(req, response, err) {
+		response, err := t.Next.RoundTrip(clone)
+		if attempt >= t.Policy.Attempts || !shouldRetry(req, response, err) {
 			return response, err
 		}
-		pause := t.policy.pause(attempt + 1)
+		pause := t.Policy.pause(attempt + 1)
 		if response != nil {
-			pause = max(pause, retryAfter(response.Header))
+			pause = max(pause, RetryAfter(response.Header))
 		}
-		if pause > t.policy.LongestPause || !fitsDeadline(req.Context(), pause) {
+		if pause > t.Policy.LongestPause || !fitsDeadline(req.Context(), pause) {
 			return response, err
 		}
 		if err := sleep(req.Context(), pause); err != nil {
@@ -82,13 +75,13 @@ func (t *retrying) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// fitsDeadline reports whether the context's deadline leaves room for a pause.
+// fitsDeadline reports whether a pause ends before the context's deadline.
 func fitsDeadline(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || pause < time.Until(deadline)
 }
 
-// sleep waits, or returns the context's error when that ends first.
+// sleep waits, or returns the context's error if that ends first.
 func sleep(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -100,8 +93,8 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// cloneRequest returns the request with a body of its own, so that it can be sent several times.
-func cloneRequest(req *http.Request) (*http.Request, error) {
+// CloneRequest returns the request with a body of its own, so that it can be sent several times.
+func CloneRequest(req *http.Request) (*http.Request, error) {
 	clone := req.Clone(req.Context())
 	if req.GetBody != nil {
 		body, err := req.GetBody()
@@ -113,8 +106,8 @@ func cloneRequest(req *http.Request) (*http.Request, error) {
 	return clone, nil
 }
 
-// shouldRetry decides by what may have happened to the request: nothing (it never left, or was turned away), something
-// that a repetition does not make worse, or something that it does.
+// shouldRetry decides by the possible effects of the request: none, because it was not sent or was turned away; effects that a repetition does not
+// add to; or others.
 func shouldRetry(req *http.Request, response *http.Response, err error) bool {
 	if err != nil {
 		return req.Context().Err() == nil && isTransient(err) && (neverSent(err) || isIdempotent(req))
@@ -131,34 +124,34 @@ func shouldRetry(req *http.Request, response *http.Response, err error) bool {
 	}
 }
 
-// isTransient reports whether a request without an answer may fare better next time. What has been classified has been
-// dealt with; a certificate stays what it is, and so, for now, does an answer that cannot be used.
+// isTransient reports whether a request without a response may succeed the next time. Classified errors have been handled already; an untrusted
+// certificate and an invalid response will not change at once.
 func isTransient(err error) bool {
 	_, classified := errors.AsType[*cloud.Error](err)
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-	_, invalid := errors.AsType[*invalidResponseError](err)
+	_, invalid := errors.AsType[*InvalidResponseError](err)
 	return !classified && !certificate && !invalid
 }
 
-// neverSent reports whether not even the connection came about.
+// neverSent reports whether there was no connection.
 func neverSent(err error) bool {
 	failed, ok := errors.AsType[*net.OpError](err)
 	return ok && failed.Op == "dial"
 }
 
 func isIdempotent(req *http.Request) bool {
-	switch requestInfoOf(req.Context()).retry {
-	case retryAlways:
+	switch InfoOf(req.Context()).Retry {
+	case RetryAlways:
 		return true
-	case retryNever:
+	case RetryNever:
 		return false
 	default:
-		return req.Method != http.MethodPost && req.Method != http.MethodPatch && req.Header.Get(ifMatch) == ""
+		return req.Method != http.MethodPost && req.Method != http.MethodPatch && req.Header.Get("If-Match") == ""
 	}
 }
 
-// retryAfter returns how long an answer asks to stay away, or zero. Given as a date, it counts from the answer's own.
-func retryAfter(header http.Header) time.Duration {
+// RetryAfter returns the pause that a response requests, or zero. A date is compared with the response's own.
+func RetryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil {
 		return max(0, time.Duration(seconds)*time.Second)
