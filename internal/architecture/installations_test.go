@@ -121,6 +121,7 @@ func installationRules() []importRule {
 func installationLimit() sizeLimit {
 	operator := controllerLimit()
 	operator.packages, operator.modules, operator.megabytes = 1150, 120, 70
+	operator.templates = true // Helm's
 	operator.forbidden = slices.DeleteFunc(operator.forbidden, func(pattern string) bool { return pattern == "helm.sh/..." })
 	// Helm's client is not what charts are rendered with.
 	operator.forbidden = append(operator.forbidden, "helm.sh/helm/v4/pkg/action/...", "helm.sh/helm/v4/pkg/kube/...", "helm.sh/helm/v4/pkg/cli/...",
