@@ -47,53 +47,66 @@ func isOfDriver(name string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool { return providerType().MatchString(folder) })
 }
 
-// A new type is a package per contract and an entry in each of the lists: other code that depends on a type would have to be found.
-func TestProviderTypes_NamedInDriversAndListsOnly(t *testing.T) {
-	lists := map[string]bool{}
-	for _, name := range typeLists() {
-		lists[name] = false
+// typeUses collects the files outside of drivers that name provider types.
+type typeUses struct {
+	t     *testing.T
+	lists map[string]bool // whether a list names a type
+}
+
+func (u *typeUses) check(name, place, text string) {
+	if !providerType().MatchString(text) {
+		return
 	}
-	check := func(name, place, text string) {
-		if !providerType().MatchString(text) {
-			return
-		}
-		if _, allowed := lists[name]; !allowed {
-			t.Errorf("%s: %s names a provider type outside of the drivers: move it there, or make the file a list", place, text)
-		}
-		lists[name] = true
+	if _, allowed := u.lists[name]; !allowed {
+		u.t.Errorf("%s: %s names a provider type outside of the drivers: move it there, or make the file a list", place, text)
 	}
-	for _, s := range readSources(t) {
-		if s.isTest() || isOfDriver(s.name) || !slices.Contains([]string{"cmd", "internal", "charts", "images"}, strings.Split(s.name, "/")[0]) {
-			continue
-		}
-		ast.Inspect(s.file, func(node ast.Node) bool {
-			switch node := node.(type) {
-			case *ast.Ident:
-				check(s.name, s.place(node), node.Name)
-			case *ast.BasicLit:
-				if node.Kind == token.STRING {
-					check(s.name, s.place(node), node.Value)
-				}
+	u.lists[name] = true
+}
+
+func (u *typeUses) checkSource(s source) {
+	ast.Inspect(s.file, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.Ident:
+			u.check(s.name, s.place(node), node.Name)
+		case *ast.BasicLit:
+			if node.Kind == token.STRING {
+				u.check(s.name, s.place(node), node.Value)
 			}
-			return true
-		})
-	}
-	templates, err := filepath.Glob(filepath.Join(root, "charts", "*", "templates", "*"))
-	require.NoError(t, err)
-	nested, err := filepath.Glob(filepath.Join(root, "charts", "*", "*", "templates", "*"))
-	require.NoError(t, err)
-	for _, path := range append(templates, nested...) {
-		content, err := os.ReadFile(path) //nolint:gosec // a file of this repository
-		require.NoError(t, err)
+		}
+		return true
+	})
+}
+
+func (u *typeUses) checkTemplates(pattern ...string) {
+	paths, err := filepath.Glob(filepath.Join(append([]string{root, "charts"}, pattern...)...))
+	require.NoError(u.t, err)
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		require.NoError(u.t, err)
 		name, err := filepath.Rel(root, path)
-		require.NoError(t, err)
+		require.NoError(u.t, err)
 		for line := range strings.Lines(string(content)) {
 			if text := strings.TrimSpace(line); !strings.HasPrefix(text, "#") && !strings.HasPrefix(text, "{{/*") {
-				check(name, name, text)
+				u.check(name, name, text)
 			}
 		}
 	}
-	for name, used := range lists {
+}
+
+// A new type is a package per contract and an entry in each of the lists: other code that depends on a type would have to be found.
+func TestProviderTypes_NamedInDriversAndListsOnly(t *testing.T) {
+	uses := typeUses{t: t, lists: map[string]bool{}}
+	for _, name := range typeLists() {
+		uses.lists[name] = false
+	}
+	for _, s := range readSources(t) {
+		if !s.isTest() && !isOfDriver(s.name) && slices.Contains([]string{"cmd", "internal", "charts", "images"}, strings.Split(s.name, "/")[0]) {
+			uses.checkSource(s)
+		}
+	}
+	uses.checkTemplates("*", "templates", "*")
+	uses.checkTemplates("*", "*", "templates", "*")
+	for name, used := range uses.lists {
 		assert.True(t, used, "%s names no type any more", name)
 	}
 }

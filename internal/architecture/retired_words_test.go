@@ -93,7 +93,7 @@ func TestDocuments_NoRetiredWords(t *testing.T) {
 			return nil
 		}
 		documents++
-		content, err := os.ReadFile(path) //nolint:gosec // a file of this repository
+		content, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
