@@ -171,7 +171,7 @@ func (b *machineBench) print(o options, created, more, deleted cost, taken footp
 func machineBudgetLines(created cost) []string {
 	return []string{
 		"",
-		fmt.Sprintf("%.2f calls per machine, at most %d; logins: %d, at most %d; %s from the order until all have joined",
+		fmt.Sprintf("%.2f calls per machine, at most %d; logins: %d, at most %d; %s from the request until all have joined",
 			float64(created.calls)/machines, callsPerMachine, created.logins, loginsOfMachines, inSeconds(created.wall)),
 	}
 }

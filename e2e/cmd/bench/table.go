@@ -15,7 +15,7 @@ const (
 
 func rows() []string { return []string{rowCold, rowFirst, rowNoOp, rowDelete} }
 
-const footnote = "Calls: logins included. At most: the budget, for a warm session. Wall time from the order to the sight of its result.\n" +
+const footnote = "Calls: logins included. At most: the budget, for a warm session. Wall time from the request until gardenlet sees the result.\n" +
 	"Upstream: the upstream extension, which serves all contracts of OpenStack in one process; measured elsewhere, not by this run."
 
 // baseline is the figure that a row is compared with.

@@ -18,7 +18,7 @@ const conditionTimeout = 2 * time.Minute
 
 // startCluster starts what a ControlPlane needs: gardenlet has deployed etcd and API server before.
 func (d *demo) startCluster(ctx context.Context) error {
-	d.screen.Heading("gardenlet brings the shoot's API server up")
+	d.screen.Heading("gardenlet starts the shoot's API server")
 	if err := d.StartCluster(ctx, d.shoot); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (d *demo) controlPlane() shownObject {
 
 // createControlPlane copies the Infrastructure's status, which is the only connection of the two controllers.
 func (d *demo) createControlPlane(ctx context.Context) error {
-	d.screen.Heading("gardenlet deploys the ControlPlane, with what the Infrastructure has left in its status")
+	d.screen.Heading("gardenlet deploys the ControlPlane with the Infrastructure's status")
 	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
 		return err
@@ -46,11 +46,11 @@ func (d *demo) createControlPlane(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	d.screen.Heading("What exists in the seed, in namespace " + d.shoot.Namespace())
+	d.screen.Heading("Objects in the seed, in namespace " + d.shoot.Namespace())
 	if err := d.showSeed(ctx); err != nil {
 		return err
 	}
-	d.screen.Heading("What exists in the shoot")
+	d.screen.Heading("Objects in the shoot")
 	return d.showShoot(ctx)
 }
 
@@ -68,7 +68,7 @@ func (d *demo) deployControlPlane(ctx context.Context) error {
 
 // waitHealthy prints the conditions until they are healthy.
 func (d *demo) waitHealthy(ctx context.Context) error {
-	d.screen.Heading("The controllers watch over what they have deployed, every half minute")
+	d.screen.Heading("The controllers check the health of what they have deployed, every half minute")
 	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
 	defer cancel()
 	block := d.screen.Block()
@@ -164,6 +164,6 @@ func exceptGarbage(things int) string {
 }
 
 func (d *demo) stopCluster(ctx context.Context) error {
-	d.screen.Heading("gardenlet takes the shoot's API server away")
+	d.screen.Heading("gardenlet stops the shoot's API server")
 	return d.RetireCluster(ctx)
 }

@@ -40,7 +40,7 @@ type step func(context.Context) error
 
 // run runs all steps and stops everything at the end, even after a failure.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
-	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, before your eyes")
+	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, live")
 	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, Clusters: true, Machines: true})
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (d *demo) createInfrastructure(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	d.screen.Heading("What exists in the cloud")
+	d.screen.Heading("Resources in the cloud")
 	for _, line := range openstack.Draw(d.Place.Cloud.Fake.State("")) {
 		d.screen.Linef("  %s", line)
 	}

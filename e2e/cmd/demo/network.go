@@ -32,11 +32,11 @@ func (d *demo) createNetwork(ctx context.Context) error {
 	if err := d.waitApplied(ctx); err != nil {
 		return err
 	}
-	d.screen.Heading("What has come to the shoot")
+	d.screen.Heading("Objects of the Network in the shoot")
 	if err := d.showPlugin(ctx); err != nil {
 		return err
 	}
-	d.screen.Heading("What is in force, by the status of the Network")
+	d.screen.Heading("The effective configuration in the status of the Network")
 	return d.showEffective(ctx)
 }
 

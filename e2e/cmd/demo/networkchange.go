@@ -31,7 +31,7 @@ const (
 // ControlPlane's new version. Meanwhile nodes are replaced.
 func (d *demo) changeShoot(ctx context.Context) error {
 	image := d.pool(rolled).Machine.Image
-	d.screen.Heading(fmt.Sprintf("The user switches the overlay off, and wants pool %s on %s %s, not %s; gardenlet asks all, one after another",
+	d.screen.Heading(fmt.Sprintf("The user switches the overlay off, and wants pool %s on %s %s, not %s; gardenlet reconciles one after another",
 		rolled, image.Name, openstack.LatestImage, *image.Version))
 	image.Version = new(openstack.LatestImage)
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
@@ -47,10 +47,10 @@ func (d *demo) changeShoot(ctx context.Context) error {
 	if err := d.showPools(ctx); err != nil {
 		return err
 	}
-	d.screen.Heading(fmt.Sprintf("gardenlet has gone on to the Worker: machines of pool %s are replaced. The Network needs no order any more", rolled))
+	d.screen.Heading(fmt.Sprintf("gardenlet reconciles the Worker: machines of pool %s are replaced. The Network needs no further request", rolled))
 	err = d.screen.Step("process", func(io.Writer) (string, error) {
 		line, err := d.restartContainer(ctx)
-		return line + ", as the Deployment says now", err
+		return line + ", as the changed Deployment describes it", err
 	})
 	if err != nil {
 		return err

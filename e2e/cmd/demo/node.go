@@ -29,7 +29,7 @@ const (
 
 // initializeNodes runs the only container of the ControlPlane that can run here, as its Deployment describes it.
 func (d *demo) initializeNodes(ctx context.Context) error {
-	d.screen.Heading("Are they good for anything? The cloud-controller-manager, run as its Deployment says, meets the nodes")
+	d.screen.Heading("The cloud-controller-manager, run as its Deployment describes it, initializes the nodes")
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
 	for _, part := range []struct {

@@ -15,7 +15,7 @@ const maxNoOpWrites = 2
 
 // reconcileAgain reconciles once more without changes, and prints the controller's writes.
 func (d *demo) reconcileAgain(ctx context.Context, controller string, object shownObject, do func(context.Context) error) error {
-	d.screen.Heading("gardenlet asks again, nothing is to be done")
+	d.screen.Heading("gardenlet reconciles again, without changes")
 	// Gardener compares the times of requests and results by whole seconds.
 	if err := sleep(ctx, time.Second); err != nil {
 		return err

@@ -99,12 +99,12 @@ func (d *demo) createWorker(ctx context.Context) error {
 	}
 	calls := d.Place.Cloud.Log()
 	d.screen.Linef("  %s", cost)
-	d.screen.Heading("Servers in the cloud, and the Nodes that they are in the shoot")
+	d.screen.Heading("Servers in the cloud, and their Nodes in the shoot")
 	servers, err := d.showServers(ctx)
 	if err != nil {
 		return err
 	}
-	d.screen.Heading("What they have cost, by name")
+	d.screen.Heading("Requests to the cloud, by name")
 	for _, line := range openstack.Costs(calls, servers) {
 		d.screen.Linef("  %s", line)
 	}
@@ -150,7 +150,7 @@ func (d *demo) recordMachineObjects(ctx context.Context) error {
 
 // deleteNetworkAndWorker deletes both concurrently, as gardenlet does, and checks that nothing is left of them.
 func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
-	d.screen.Heading("gardenlet deletes the Network and the Worker, side by side")
+	d.screen.Heading("gardenlet deletes the Network and the Worker concurrently")
 	inSeed, inShoot, err := d.partsOfNetwork(ctx)
 	if err != nil {
 		return err

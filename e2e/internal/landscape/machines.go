@@ -29,7 +29,7 @@ func (l *Landscape) StartMachines(ctx context.Context, options ...nodes.Option) 
 			Manager: filepath.Join(l.Programs, mcm.Manager), MachineController: l.MachineController, Dir: dir,
 		})
 		l.nodes, err = nodes.Start(ctx, l.Cluster.Config, l.Place.Account.Servers(l.hosted, l.Place.Cloud.Region()), options...)
-		return "kubelets for machines that are not there yet", err
+		return "simulated kubelets, no machine yet", err
 	}})
 }
 

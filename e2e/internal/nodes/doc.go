@@ -10,15 +10,15 @@ func Duties(options ...Option) []string {
 		option(n)
 	}
 	duties := []string{
-		"the machine itself: boots, some moments after the cloud says ACTIVE; its user data is not run",
-		"kubelet: registers the Node with its labels (that of its version among them), addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; says Ready, again and again; runs no pod",
-		"kube-controller-manager (node lifecycle): calls a Node that has fallen silent unknown",
-		"gardener-resource-manager (node readiness): takes the taint critical-components-not-ready away, also the one after an update in place",
-		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing",
-		"an operator, where a test or a show asks for it: selects a node for a manual update in place by the label node.machine.sapcloud.io/selected-for-update",
+		"the machine itself: boots a moment after the server is ACTIVE; its user data is not run",
+		"kubelet: registers the Node with its labels (that of its version among them), addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; sends heartbeats; runs no pod",
+		"kube-controller-manager (node lifecycle): sets the status of a Node without heartbeats to Unknown",
+		"gardener-resource-manager (node readiness): removes the taint critical-components-not-ready, also after an in-place update",
+		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing on the machine",
+		"an operator, on request of a test or the demo: selects a node for a manual update in place by the label node.machine.sapcloud.io/selected-for-update",
 	}
 	if n.realCloudControllerManager {
-		return append(duties, "kube-controller-manager (node IPAM): gives each Node a range for its pods")
+		return append(duties, "kube-controller-manager (node IPAM): assigns each Node a range for its pods")
 	}
 	return append(duties, "cloud-controller-manager: writes the Node's provider ID, zone and region; deletes the Node of a server that is gone")
 }

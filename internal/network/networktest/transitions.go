@@ -26,7 +26,7 @@ const beingChanged = "the network is being changed, "
 // its end.
 func reconciled(object *extensionsv1alpha1.Network) error {
 	if operation := object.Annotations[v1beta1constants.GardenerOperation]; operation != "" {
-		return fmt.Errorf("order %q is not taken yet", operation)
+		return fmt.Errorf("operation %q has not started yet", operation)
 	}
 	if object.Status.LastError != nil {
 		return nil
