@@ -11,7 +11,7 @@ import (
 
 type reconciliation = contract.Reconciliation[*extensionsv1alpha1.Infrastructure]
 
-// actuator lets the driver of the object's type do the work.
+// actuator calls the driver of the object's type.
 type actuator struct {
 	drivers map[string]Driver
 }
@@ -31,13 +31,13 @@ func (a *actuator) prepare(ctx context.Context, rec *reconciliation) (Driver, *S
 	return driver, shoot, nil
 }
 
-// ForceDelete has nothing to let go of: an Infrastructure owns nothing in the seed.
+// ForceDelete does nothing: an Infrastructure owns no object in the seed.
 func (a *actuator) ForceDelete(context.Context, *reconciliation) error { return nil }
 
-// Migrate has nothing to do: the state that the other seed needs was saved by every pass before.
+// Migrate does nothing: each reconciliation has saved the state for the other seed.
 func (a *actuator) Migrate(context.Context, *reconciliation) error { return nil }
 
-// readShoot gathers a driver's inputs.
+// readShoot reads a driver's inputs.
 func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// Finalizer is upstream's, so that an Infrastructure can change hands in both directions.
+	// Finalizer is upstream's, so that a shoot can move between the controllers in both directions.
 	Finalizer = "extensions.gardener.cloud/infrastructure"
-	// timeout bounds one pass. gardenlet waits ten minutes for an Infrastructure and then asks again.
+	// timeout bounds one reconciliation. gardenlet waits ten minutes for an Infrastructure and then requests another.
 	timeout = 20 * time.Minute
 )
 

@@ -2,8 +2,8 @@ package infrastructure
 
 import "context"
 
-// Delete lets the driver remove all that is the shoot's own. The inputs are not validated again: what was created must
-// go, whatever the configuration says by now.
+// Delete calls the driver to remove the shoot's own resources. The inputs are not validated: the resources must be removed whatever the
+// configuration is by now.
 func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	driver, shoot, err := a.prepare(ctx, rec)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package infrastructure is the Infrastructure contract: networks, subnets, routers, security groups and key pairs of a
-// shoot, ready before anything else of it starts and removed after everything else is gone.
+// Package infrastructure is the Infrastructure contract: networks, subnets, routers, security groups and key pairs of a shoot, which are created
+// before, and deleted after, everything else of the shoot.
 //
-// The contract reads the inputs (object, Cluster, credentials Secret), lets the type's Driver do the action, and turns what
-// it returns into the object's status: providerStatus for ControlPlane and Worker, nodesCIDR, egressCIDRs and networking
-// for gardenlet, state for another seed. It knows no cloud.
+// The contract reads the inputs (object, Cluster, credentials Secret), calls the type's Driver, and writes its outcome to the object's status:
+// providerStatus for ControlPlane and Worker, nodesCIDR, egressCIDRs and networking for gardenlet, state for another seed. It must not depend on a
+// cloud.
 package infrastructure

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
-// Reconcile validates the inputs, lets the driver fulfil them and fills the status.
+// Reconcile validates the inputs, calls the driver and writes the status.
 func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	driver, shoot, err := a.prepare(ctx, rec)
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	return outcome.fill(&rec.Object.Status)
 }
 
-// fill writes the outcome into the object's status.
+// fill writes the outcome to the object's status.
 func (o *Outcome) fill(status *extensionsv1alpha1.InfrastructureStatus) error {
 	providerStatus, err := utiljson.Marshal(o.ProviderStatus)
 	if err != nil {
@@ -39,7 +39,7 @@ func (o *Outcome) fill(status *extensionsv1alpha1.InfrastructureStatus) error {
 	status.ProviderStatus = &runtime.RawExtension{Raw: providerStatus}
 	status.NodesCIDR = o.NodesCIDR
 	status.EgressCIDRs = o.EgressCIDRs
-	// Never nil: gardenlet reads the nodes' ranges without asking during a migration to dual stack.
+	// Never nil: gardenlet dereferences the nodes' ranges during a migration to dual stack.
 	status.Networking = &extensionsv1alpha1.InfrastructureStatusNetworking{
 		Pods: o.Pods, Nodes: o.Nodes, Services: o.Services,
 	}

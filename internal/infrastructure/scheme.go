@@ -6,8 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// AddToScheme registers the API types that the contract works with. The binary and the suites use it, so that no suite knows a type that
-// the binary does not know.
+// AddToScheme registers the API types of the contract. The binary and the suites use it, so that a suite knows exactly the binary's types.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(corev1.AddToScheme, extensionsv1alpha1.AddToScheme)
 	return builder.AddToScheme(scheme)

@@ -10,7 +10,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// explainInUse replaces "in use", which is all that clouds say, by the names of what is in the way.
+// explainInUse adds the names of the blocking resources to an error "in use".
 func (rec *reconciliation) explainInUse(ctx context.Context, err error, find func(context.Context) ([]blocker, error)) error {
 	if cloud.KindOf(err) != cloud.InUse {
 		return err
@@ -32,24 +32,24 @@ func (rec *reconciliation) explainInUse(ctx context.Context, err error, find fun
 	return &cloud.Error{Kind: cloud.InUse, Message: text, Err: err}
 }
 
-// blocker is something that keeps another from being deleted. There may be thousands, and describing one may take a call.
+// blocker is a resource that prevents a deletion. There may be thousands, and describing one may take a request.
 type blocker struct {
 	key      string // gives blockers an order
 	describe func(context.Context) string
 }
 
-// newBlocker is a blocker of which all is known.
+// newBlocker is a blocker that needs no request.
 func newBlocker(format string, args ...any) blocker {
 	text := fmt.Sprintf(format, args...)
 	return blocker{key: text, describe: func(context.Context) string { return text }}
 }
 
-// portBlocker says what the port does after what it is.
+// portBlocker appends the use of the port to its name.
 func (rec *reconciliation) portBlocker(port cloudopenstack.Port, use string) blocker {
 	return blocker{key: port.ID, describe: func(ctx context.Context) string { return rec.describePort(ctx, port) + " " + use }}
 }
 
-// blockingPortsIn describes the ports that keep a subnet or network, named by place, from being deleted.
+// blockingPortsIn describes the ports that prevent the deletion of a subnet or network, named by place.
 func (rec *reconciliation) blockingPortsIn(ctx context.Context, place string, filter cloudopenstack.PortFilter) ([]blocker, error) {
 	ports, err := rec.cloud.ListPorts(ctx, filter)
 	if err != nil {
@@ -140,7 +140,7 @@ func (rec *reconciliation) routesUsingSubnet(ctx context.Context, routerID, subn
 	return blockers, nil
 }
 
-// describePort says what a port is for, by the name that its owner knows.
+// describePort describes the use of a port, by the name that its owner knows.
 func (rec *reconciliation) describePort(ctx context.Context, port cloudopenstack.Port) string {
 	text := "port " + port.ID
 	switch {
@@ -163,7 +163,7 @@ func (rec *reconciliation) describePort(ctx context.Context, port cloudopenstack
 	}
 }
 
-// isDeletedWithNetwork tells ports that Neutron removes by itself.
+// isDeletedWithNetwork reports whether Neutron deletes the port with its network.
 func isDeletedWithNetwork(port cloudopenstack.Port) bool {
 	switch port.DeviceOwner {
 	case "network:dhcp", "network:distributed", "network:floatingip_agent_gateway", "network:router_ha_interface":

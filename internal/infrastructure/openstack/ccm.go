@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// What the cloud-controller-manager of Kubernetes writes into names and descriptions, as of
-// k8s.io/cloud-provider-openstack, pkg/openstack/loadbalancer.go. Names of clusters, namespaces and services are DNS
-// labels: they contain neither underscores, nor slashes, nor spaces, which makes the texts below parse in one way only.
+// Names and descriptions that Kubernetes' cloud-controller-manager writes (k8s.io/cloud-provider-openstack, pkg/openstack/loadbalancer.go). Names of
+// clusters, namespaces and services are DNS labels: they contain no underscore, slash or space, so the texts below can be parsed unambiguously.
 const (
 	ccmLoadBalancerPrefix  = "Kubernetes external service "
 	ccmFloatingIPPrefix    = "Floating IP for Kubernetes external service "
@@ -21,8 +20,7 @@ type ccmService struct {
 	cluster, namespace, name string
 }
 
-// ccmLoadBalancerService says for whom a load balancer was created. The description decides; a load balancer without one
-// is compared by its name.
+// ccmLoadBalancerService returns the Service of a load balancer, by its description, or by its name if it has none.
 func ccmLoadBalancerService(name, description string) (ccmService, bool) {
 	if description != "" {
 		return parseCCMDescription(description, ccmLoadBalancerPrefix)
@@ -30,12 +28,12 @@ func ccmLoadBalancerService(name, description string) (ccmService, bool) {
 	return parseCCMName(name)
 }
 
-// ccmFloatingIPService says for whom a floating IP was created.
+// ccmFloatingIPService returns the Service of a floating IP.
 func ccmFloatingIPService(description string) (ccmService, bool) {
 	return parseCCMDescription(description, ccmFloatingIPPrefix)
 }
 
-// securityGroupDescription is how the cloud-controller-manager describes the security group of the service.
+// securityGroupDescription is the description of the Service's security group.
 func (s ccmService) securityGroupDescription() string {
 	return fmt.Sprintf(ccmSecurityGroupFormat, s.namespace, s.name, s.cluster)
 }

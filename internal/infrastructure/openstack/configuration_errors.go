@@ -10,13 +10,13 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// refusedValue is a value of the user's that only the cloud can validate, by its field and what to do about it.
+// refusedValue is a user's value that only the cloud can validate, with its field and the remedy.
 type refusedValue struct {
 	field, remedy string
 }
 
-// asConfigurationError classifies a rejected request as an error of the user if it contains a value that the user chose: 400 says that
-// the value does not do, 404 that what it names is not there. Every other error stays what it is.
+// asConfigurationError classifies a rejected request as a user's error if it contains a user's value: 400 means an invalid value, 404 that what it refers
+// to does not exist. Other errors are returned unchanged.
 func (v refusedValue) asConfigurationError(err error) error {
 	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
 	if v.field == "" || !refused || (response.Status != http.StatusBadRequest && response.Status != http.StatusNotFound) {
@@ -35,7 +35,7 @@ func isStatus(err error, status int) bool {
 	return refused && response.Status == status
 }
 
-// explainNetworkError looks for the user's part in the refusal of a network. The zones are the only thing in it that can be missing.
+// explainNetworkError handles the refusal of a network, of which only the availability zones can be missing.
 func explainNetworkError(mtu int, azHints []string, err error) error {
 	switch {
 	case isStatus(err, http.StatusNotFound):
@@ -47,7 +47,7 @@ func explainNetworkError(mtu int, azHints []string, err error) error {
 	}
 }
 
-// explainZoneError looks for the user's part in the refusal of a network or router that is hinted into availability zones.
+// explainZoneError handles the refusal of a network or router with availability zone hints.
 func explainZoneError(what string, hints []string, err error) error {
 	if len(hints) == 0 {
 		return err
@@ -55,8 +55,7 @@ func explainZoneError(what string, hints []string, err error) error {
 	return refusedValue{"networks.availabilityZoneHints." + what, "the cloud does not take these zones; give some that it has"}.asConfigurationError(err)
 }
 
-// explainSubnetError looks for the user's part in the refusal of a subnet: its range, or the pool that is to give it. That the
-// network is gone is no error of the user.
+// explainSubnetError handles the refusal of a subnet: its range, or the subnet pool. A missing network is no user's error.
 func explainSubnetError(wanted subnetSpec, err error) error {
 	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
 	switch {
@@ -71,7 +70,7 @@ func explainSubnetError(wanted subnetSpec, err error) error {
 	}
 }
 
-// explainGatewayError says what a router's gateway asks for that the policy of a stock cloud reserves to its operator.
+// explainGatewayError names the part of a router's gateway that the default policy permits to operators only.
 func explainGatewayError(gateway cloudopenstack.ExternalGateway, subnetField string, err error) error {
 	if cloud.KindOf(err) != cloud.Unauthorized {
 		return err

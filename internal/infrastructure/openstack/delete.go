@@ -23,12 +23,12 @@ type toDelete struct {
 	routes   nodeRoutes
 	// namesakes have the shoot's name, but no mark that proves that they are the shoot's.
 	namesakes []namesake
-	// networkID and routerID are those in use, given or own; empty if there never was one.
+	// networkID and routerID are those in use, given or own; empty if there was none.
 	networkID, routerID string
 }
 
-// deleteGraph deletes the load balancers first, since everything else depends on them; then interfaces, subnets and network, each when it must be empty. It does
-// not read resources with a known ID: it deletes them, or they do not exist any more.
+// deleteGraph deletes the load balancers first, on which everything else depends; then interfaces, subnets and network, each when it must be empty. It
+// does not read resources with a known ID: it deletes them, or they do not exist any more.
 func (rec *reconciliation) deleteGraph() *contract.Graph {
 	g := contract.NewGraph("deleting infrastructure")
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
@@ -70,7 +70,7 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	return err
 }
 
-// idInUse is empty if there never was any of the kind.
+// idInUse is empty if there was no resource of the kind.
 func (rec *reconciliation) idInUse(k kind, givenID string, found []string) string {
 	return cmp.Or(append([]string{rec.state.id(k), givenID}, found...)...)
 }
@@ -160,8 +160,8 @@ func (rec *reconciliation) recordedSubnets() (searchByMark bool) {
 	return searchByMark
 }
 
-// givenAttached returns IDs of given node subnets whose router interface is the shoot's, if there are any. The upstream extension records
-// none: a router that is deleted with the shoot has to be disconnected first, whoever connected it.
+// givenAttached returns the IDs of given node subnets with a router interface of the shoot. The upstream extension records none: a router that is deleted
+// with the shoot must be disconnected first, whoever connected it.
 func (rec *reconciliation) givenAttached() []string {
 	ids := []string{rec.state.id(kindInterface), rec.state.intent(kindInterface)}
 	if rec.owns(kindRouter, rec.plan.router.givenID) {
@@ -171,7 +171,7 @@ func (rec *reconciliation) givenAttached() []string {
 	return ids
 }
 
-// removeEach deletes all resources of a kind, and forgets the kind only when all are gone.
+// removeEach deletes all resources of a kind, and removes the kind from the state once all are gone.
 func (rec *reconciliation) removeEach(what string, ids []string, remove func(id string) error, kinds ...kind) error {
 	var failed []error
 	for _, id := range ids {
@@ -193,7 +193,7 @@ func (rec *reconciliation) removeEach(what string, ids []string, remove func(id 
 	return nil
 }
 
-// factsOf returns the facts that are forgotten together with the resource.
+// factsOf returns the facts that are removed together with the resource.
 func factsOf(k kind) []string {
 	switch k {
 	case kindNetwork:

@@ -1,28 +1,27 @@
-// Package openstack fulfils Infrastructures of type openstack.
+// Package openstack is the driver for Infrastructures of type openstack.
 //
-// It brings a network, one subnet (four with dual stack), a router with a gateway to a floating network, a security group
-// and a key pair into being, or verifies and uses the ones that the user gave, and removes again what is the shoot's own.
+// It creates a network, one subnet (four with dual stack), a router with a gateway to a floating network, a security group and a key pair, or verifies and
+// uses those that the user gave, and deletes the shoot's own.
 //
-// A pass goes through these files:
+// The steps of a reconciliation are in these files:
 //
-//   - inputs.go turns object, shoot, cloud profile and secret into a plan (plan.go): what is wanted, validated and typed.
-//     immutable.go holds it against what is recorded, release.go lets a user correct what never worked, and configuration_errors.go names
-//     the field when only the cloud sees that a value does not do;
-//   - state.go keeps the recorded state: IDs, who owns what, and what is about to be created. statecodec.go reads and writes it under
-//     the keys of the upstream extension, so that a shoot can come from there and go back; keys of our own begin with
-//     "trellis.". uncertain_create.go remembers creates of which nobody knows what came, keyrecord.go the keys of the key pair;
-//   - observe.go reads all that exists in one wave of parallel requests;
-//   - reconcile.go is the graph of named tasks that bring everything up. Each task decides with a pure function what differs
-//     between wanted and observed (network.go, subnet.go, router.go, rules.go, keypair.go, ...) and does just that;
-//   - delete.go is the graph that takes everything down, remove.go its tasks. leftovers.go removes what a
-//     cloud-controller-manager left behind, recognised by what it writes (ccm.go), routes.go its routes; blockers.go names
-//     what is in the way;
-//   - unrecorded.go and findunrecorded.go find what the upstream extension made and did not record when it was stopped before it finished the shoot;
-//   - status.go says what came of it.
+//   - inputs.go decodes and validates object, shoot, cloud profile and Secret into a plan (plan.go). immutable.go compares it with the recorded state,
+//     release.go permits corrections of what never succeeded, and configuration_errors.go names the field if only the cloud can tell that a value is
+//     invalid;
+//   - state.go is the recorded state: IDs, ownership, and intents. statecodec.go reads and writes it with the upstream extension's keys, so that a shoot
+//     can move between the two; own keys have the prefix "trellis.". uncertain_create.go records creations with an unknown result, keyrecord.go the keys
+//     of the key pair;
+//   - observe.go reads all existing resources in one wave of parallel requests;
+//   - reconcile.go is the graph of the tasks that create and update. In each a pure function computes the difference between wanted and observed
+//     (network.go, subnet.go, router.go, rules.go, keypair.go, ...), which the task then applies;
+//   - delete.go is the graph of the deletion, remove.go has its tasks. leftovers.go removes what a cloud-controller-manager has left, recognized by its
+//     descriptions (ccm.go), routes.go its routes; blockers.go names what blocks a deletion;
+//   - unrecorded.go and findunrecorded.go find resources that the upstream extension has created and not recorded because it was stopped;
+//   - status.go computes the outcome.
 //
-// Ownership is never guessed from a name, but for the latter, which nothing else tells. A resource is the shoot's own when its ID is recorded as such, or
-// when its description is the shoot's mark (mark.go), which is part of the create request itself. Key pairs take no
-// description: there the name carries part of the shoot's UID and the public key must be the shoot's.
+// Ownership is never derived from a name, except in the last case, for which there is nothing else. A resource is the shoot's own if its ID is recorded as
+// such, or if its description is the shoot's mark (mark.go), which is part of the create request. Key pairs have no description: their name contains a
+// part of the shoot's UID, and the public key must be the shoot's.
 //
-// The package knows no Manager, no reconcile request and no OpenStack SDK.
+// The package must not depend on a Manager, reconcile requests or the OpenStack SDK.
 package openstack

@@ -14,10 +14,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
-// Type is the type of Infrastructures that the driver fulfils.
+// Type is the type of Infrastructures that the driver reconciles.
 const Type = "openstack"
 
-// Driver fulfils Infrastructures of type openstack.
+// Driver reconciles Infrastructures of type openstack.
 type Driver struct {
 	sessions *cloudopenstack.Sessions
 	now      func() time.Time
@@ -25,7 +25,7 @@ type Driver struct {
 
 var _ infrastructure.Driver = (*Driver)(nil)
 
-// New returns a driver that reaches the cloud through the sessions.
+// New returns a driver that uses the sessions.
 func New(sessions *cloudopenstack.Sessions) *Driver {
 	return &Driver{sessions: sessions, now: time.Now}
 }
@@ -98,8 +98,8 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, record
 	return recorder.Run(ctx, rec.deleteGraph())
 }
 
-// recordNothingCreated saves, before anything else, that nothing of the shoot exists. It stands until the first intents are saved, so
-// that a shoot whose credentials never were accepted can be deleted without any.
+// recordNothingCreated saves, before anything else, that no resource of the shoot exists. It is valid until the first intents are saved, so that a shoot
+// whose credentials were never accepted can be deleted without credentials.
 func recordNothingCreated(ctx context.Context, recorder contract.StateRecorder, recorded *state) error {
 	recorded.setFact(keyNothingCreated, "true")
 	if err := recorder.RecordIntent(ctx, recorded.infrastructureState()); err != nil {
@@ -108,7 +108,7 @@ func recordNothingCreated(ctx context.Context, recorder contract.StateRecorder, 
 	return nil
 }
 
-// newReconciliation logs in, and makes sure that it is where the shoot lives.
+// newReconciliation logs in, and checks the project.
 func (d *Driver) newReconciliation(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder, in *inputs, recorded *state) (*reconciliation, error) {
 	credentials, err := in.credentials(shoot)
 	if err != nil {
@@ -130,8 +130,7 @@ func (d *Driver) newReconciliation(ctx context.Context, shoot *infrastructure.Sh
 	}, nil
 }
 
-// checkProject refuses credentials of another project than the one in which the shoot lives: there all that is recorded
-// would seem to be gone, and be made anew.
+// checkProject refuses credentials of another project than the shoot's: all recorded resources would seem to be gone there, and would be created again.
 func checkProject(shoot *infrastructure.Shoot, recorded, actual string) error {
 	if recorded == "" || recorded == actual {
 		return nil

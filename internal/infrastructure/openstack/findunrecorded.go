@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// observeUnrecorded adds to what was seen what upstream made and did not record. The network comes first: a subnet counts only in it.
+// observeUnrecorded adds upstream's unrecorded resources to the observation. The network is first: a subnet counts only in it.
 func (rec *reconciliation) observeUnrecorded(ctx context.Context) error {
 	if !rec.startedByUpstream {
 		return nil
@@ -29,7 +29,7 @@ func (rec *reconciliation) observeUnrecorded(ctx context.Context) error {
 	)
 }
 
-// pick returns the resource of the one namesake that counts.
+// pick returns the resource of the only namesake that counts.
 func pick[T any](found []T, namesakes []namesake, err error) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (rec *reconciliation) observeUnrecordedShareNetwork(ctx context.Context) er
 	return nil
 }
 
-// observeUnrecordedKeyPair records the key pair of upstream's name if it holds the shoot's key.
+// observeUnrecordedKeyPair records the key pair with upstream's name if it has the shoot's key.
 func (rec *reconciliation) observeUnrecordedKeyPair(ctx context.Context) error {
 	if rec.observed.keyPair != nil || rec.plan.keyPair.publicKey == "" || !rec.isUnrecorded(kindKeyPair, "") {
 		return nil
@@ -115,8 +115,8 @@ func (rec *reconciliation) observeUnrecordedKeyPair(ctx context.Context) error {
 	return nil
 }
 
-// findUnrecorded adds to what a deletion removes what upstream made and did not record, and remembers what has the name and is not certain to be the
-// shoot's. The network comes first: subnets and share networks count only in it.
+// findUnrecorded adds upstream's unrecorded resources to a deletion, and records those with the name that are not certainly the shoot's. The network is
+// first: subnets and share networks count only in it.
 func (rec *reconciliation) findUnrecorded(ctx context.Context) error {
 	if !rec.startedByUpstream {
 		return nil
@@ -147,8 +147,8 @@ func (rec *reconciliation) findUnrecorded(ctx context.Context) error {
 	)
 }
 
-// adoptUnrecorded records the one namesake that counts as the shoot's and adds it to what is removed. What is recorded is known in the next attempt, and
-// what has the name then is somebody else's.
+// adoptUnrecorded records the only namesake that counts as the shoot's and adds it to the deletion. The next attempt knows it by its ID, so that another
+// resource with the name is foreign then.
 func (rec *reconciliation) adoptUnrecorded(k kind, givenID string, ids *[]string, find func() ([]namesake, error)) error {
 	if !rec.isUnrecorded(k, givenID) || len(*ids) > 0 {
 		return nil
@@ -169,7 +169,7 @@ func (rec *reconciliation) adoptUnrecorded(k kind, givenID string, ids *[]string
 	return nil
 }
 
-// addNamesakes remembers what a deletion has to name.
+// addNamesakes adds resources that a deletion has to name.
 func (rec *reconciliation) addNamesakes(namesakes ...namesake) {
 	rec.mutex.Lock()
 	defer rec.mutex.Unlock()
@@ -208,7 +208,7 @@ func (rec *reconciliation) findUnrecordedSubnets(ctx context.Context, networkID 
 	return nil
 }
 
-// refuseNamesakes ends a deletion that cannot tell whether something of the shoot is left.
+// refuseNamesakes ends a deletion that cannot know whether resources of the shoot are left.
 func (rec *reconciliation) refuseNamesakes(context.Context) error {
 	if len(rec.toDelete.namesakes) == 0 {
 		return nil

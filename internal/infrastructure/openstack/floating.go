@@ -11,7 +11,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// isID tells whether text is a UUID as OpenStack writes them, with or without dashes.
+// isID reports whether text is a UUID in OpenStack's format, with or without dashes.
 func isID(text string) bool {
 	plain := strings.ReplaceAll(text, "-", "")
 	if len(plain) != 32 || (len(text) != 32 && len(text) != 36) {
@@ -20,11 +20,11 @@ func isID(text string) bool {
 	return strings.Trim(strings.ToLower(plain), "0123456789abcdef") == ""
 }
 
-// isPattern tells whether a floating pool's name has wildcards. Only * counts: every other character may be part of a name.
+// isPattern reports whether a floating pool's name has wildcards. Only * is one: other characters may be part of a name.
 func isPattern(name string) bool { return strings.Contains(name, "*") }
 
-// chooseFloatingNetwork picks the external network that name means: its ID, its name, or a pattern with *. More than one
-// candidate is an error that names them, since a gateway in the wrong network cannot be corrected later.
+// chooseFloatingNetwork returns the external network with an ID, a name, or a pattern with *. Several candidates are an error that names them, since a
+// gateway in the wrong network cannot be corrected later.
 func chooseFloatingNetwork(name string, networks []cloudopenstack.Network) (*cloudopenstack.Network, error) {
 	var candidates []cloudopenstack.Network
 	for _, network := range networks {
@@ -52,7 +52,7 @@ func matchesNetwork(name string, network cloudopenstack.Network) bool {
 	return network.ID == name || network.Name == name || (isPattern(name) && matchesWildcard(name, network.Name))
 }
 
-// matchesWildcard matches the whole name, * standing for any text.
+// matchesWildcard matches the whole name; * matches any text.
 func matchesWildcard(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	for i, part := range parts {
@@ -62,9 +62,8 @@ func matchesWildcard(pattern, name string) bool {
 	return err == nil && matched
 }
 
-// subnetCandidates returns the IPv4 subnets of the floating network that the pattern selects, in a stable order. An ID
-// selects that one subnet, also where the cloud does not show it: of an external network that is not shared, a plain member
-// sees no subnet.
+// subnetCandidates returns the IPv4 subnets of the floating network that the pattern selects, in a stable order. An ID selects that subnet, even if the
+// cloud does not list it: a member does not see the subnets of an external network that is not shared.
 func (spec floatingNetworkSpec) subnetCandidates(subnets []cloudopenstack.Subnet) ([]cloudopenstack.Subnet, error) {
 	selection, err := openstackv1alpha1.ParseSubnetPattern(spec.subnet)
 	if err != nil {

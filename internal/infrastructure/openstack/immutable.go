@@ -7,15 +7,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
-// succeededBefore tells whether a pass over the shoot succeeded before. Of one that the upstream extension recorded it must be
-// assumed.
+// succeededBefore reports whether a reconciliation of the shoot has succeeded. For a shoot of the upstream extension it is assumed.
 func succeededBefore(shoot *infrastructure.Shoot, recorded *state) bool {
 	return shoot.Infrastructure.Status.ProviderStatus != nil || recorded.config() != nil ||
 		recorded.fromUpstream() || recorded.fact(keyAdopted) != ""
 }
 
-// validateAgainstRecordedIDs is the check for fulfilled shoots that come from the upstream extension, which does not record
-// the configuration that it fulfilled: what was given then cannot be replaced now.
+// validateAgainstRecordedIDs validates existing shoots of the upstream extension, which does not record the last configuration: given resources cannot be
+// replaced.
 func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *state) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, givenID string, k kind) {

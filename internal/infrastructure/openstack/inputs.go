@@ -24,7 +24,7 @@ type inputs struct {
 	profile *openstackv1alpha1.CloudProfileConfig
 	// networking is never nil.
 	networking *gardencorev1beta1.Networking
-	// routesPods is true when the network plugin routes pods natively.
+	// routesPods is true if the network plugin does not encapsulate packets of pods.
 	routesPods bool
 }
 
@@ -36,7 +36,7 @@ func inputsOf(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 	return contract.DecodeOnce(shoot.Decoded, func() (*inputs, field.ErrorList) { return decodeInputs(shoot) })
 }
 
-// decodeInputs reads config, profile and networking. Each error says in which document it is; what has one is nil.
+// decodeInputs decodes config, profile and networking. Each error names the document, which is nil then.
 func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 	var errs field.ErrorList
 	config, err := openstackv1alpha1.DecodeInfrastructureConfig(shoot.Infrastructure.Spec.ProviderConfig)
@@ -61,9 +61,9 @@ func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 	return result, errs
 }
 
-// fallBackForDelete makes do with what can be decoded, since what was created must go whatever is in the documents by now.
-// Only a configuration is needed, to know what the user gave: that which was fulfilled last is just as good.
-// Of the cloud profile only Keystone is needed. Where that cannot be decoded either, there is no way in: a Secret does not say where to log in.
+// fallBackForDelete replaces documents that cannot be decoded, since resources must be deleted nevertheless. Of the configuration only the given resources
+// matter, for which the last successful one is sufficient; of the cloud profile only Keystone. Without Keystone there is no login: a Secret does not
+// contain its URL.
 func (in *inputs) fallBackForDelete(shoot *infrastructure.Shoot, recorded *state, errs field.ErrorList) error {
 	if in.profile == nil {
 		profile, err := openstackv1alpha1.DecodeKeystone(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
@@ -81,7 +81,7 @@ func (in *inputs) fallBackForDelete(shoot *infrastructure.Shoot, recorded *state
 	return nil
 }
 
-// credentials settles who logs in and where.
+// credentials returns the login with the URL of Keystone.
 func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
 	if err != nil {
@@ -98,8 +98,8 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 	return credentials, credentials.Validate()
 }
 
-// validate checks the inputs by themselves and against what earlier passes recorded. What was accepted once, maybe by upstream's
-// extension, goes on being accepted where a change of the cloud profile or a rule of ours would break a shoot that lives.
+// validate validates the inputs on their own and against the recorded state. A configuration that was accepted before, maybe by upstream's extension, is
+// still accepted if a changed cloud profile or a rule here would break an existing shoot.
 func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *state) field.ErrorList {
 	errs := validation.ValidateInfrastructureConfig(in.config, in.acceptedBefore(shoot, recorded), in.networking, configPath())
 	if recorded.id(kindRouter) == "" && !succeededBefore(shoot, recorded) {
@@ -115,8 +115,8 @@ func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *state) field.E
 	return append(errs, validateAgainstRecordedIDs(in.config, recorded)...)
 }
 
-// acceptedBefore is the configuration that was fulfilled before, nil for none. The upstream extension does not record it: then it is
-// taken for the one that is given.
+// acceptedBefore is the configuration of the last successful reconciliation, nil for none. The upstream extension does not record it: then the present one
+// is assumed.
 func (in *inputs) acceptedBefore(shoot *infrastructure.Shoot, recorded *state) *openstackv1alpha1.InfrastructureConfig {
 	if before := recorded.config(); before != nil {
 		return before
@@ -127,7 +127,7 @@ func (in *inputs) acceptedBefore(shoot *infrastructure.Shoot, recorded *state) *
 	return nil
 }
 
-// newPlan says what is wanted.
+// newPlan computes the wanted resources.
 func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
 	networks := in.config.Networks
 	result := &plan{
@@ -154,8 +154,8 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot) *plan {
 	return result
 }
 
-// clusterNames are the technical ID and the namespace, which is what the upstream extension hands to the
-// cloud-controller-manager. They are the same but for self-hosted shoots, whose namespace means nothing.
+// clusterNames are the technical ID and the namespace, which the upstream extension passes to the cloud-controller-manager. They only differ for
+// self-hosted shoots, whose namespace has no meaning.
 func clusterNames(shoot *infrastructure.Shoot) []string {
 	names := []string{shoot.TechnicalID}
 	if namespace := shoot.Infrastructure.Namespace; namespace != "" && namespace != metav1.NamespaceSystem {
@@ -176,8 +176,7 @@ func (in *inputs) floatingNetworkSpec(shoot *infrastructure.Shoot) floatingNetwo
 	return wanted
 }
 
-// subnetSpecs returns the IPv4 node subnet and, with dual stack, three IPv6 subnets: one that nodes live in, and two that
-// reserve the ranges of pods and services.
+// subnetSpecs returns the IPv4 node subnet and, with dual stack, three IPv6 subnets: one for nodes, and two that reserve the ranges of pods and services.
 func (in *inputs) subnetSpecs(shoot *infrastructure.Shoot) []subnetSpec {
 	networks, name := in.config.Networks, shoot.TechnicalID
 	nodes := subnetSpec{
@@ -229,7 +228,7 @@ func value[T any](pointer *T) T {
 	return *pointer
 }
 
-// configurationProblems turns field errors into one error.
+// configurationProblems converts field errors to one error.
 func configurationProblems(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil

@@ -11,8 +11,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// ensureInterface connects a subnet to the router. The answer of the call is all there is to wait for: with distributed
-// routers and OVN the port may stay DOWN until the first node is there.
+// ensureInterface connects a subnet to the router. It does not wait for the port, which may stay DOWN until the first node with distributed routers and OVN.
 func (rec *reconciliation) ensureInterface(ctx context.Context, wanted subnetSpec) error {
 	subnet := rec.ensuredSubnet(wanted.kind)
 	if connects(rec.observed.interfaces, subnet.ID) {
@@ -32,16 +31,14 @@ func (rec *reconciliation) ensureInterface(ctx context.Context, wanted subnetSpe
 	return nil
 }
 
-// adoptInterface takes over an interface in a given subnet if a predecessor was about to create it. Every other one was
-// there before the shoot and stays.
+// adoptInterface adopts an interface in a given subnet if an earlier process had the intent to create it. Others existed before the shoot and stay.
 func (rec *reconciliation) adoptInterface(wanted subnetSpec, subnetID string) {
 	if wanted.givenID != "" && rec.state.intent(kindInterface) == subnetID {
 		rec.recordResource(kindInterface, subnetID, own, nil)
 	}
 }
 
-// explainInterfaceError looks for the user's part in the refusal of an interface: a given subnet whose gateway address is taken
-// can only be used with the router that has it.
+// explainInterfaceError handles the refusal of an interface: a given subnet whose gateway address is in use can only be used with that router.
 func (rec *reconciliation) explainInterfaceError(ctx context.Context, wanted subnetSpec, subnet cloudopenstack.Subnet, err error) error {
 	if wanted.givenID == "" || (!isStatus(err, http.StatusBadRequest) && !isStatus(err, http.StatusConflict)) {
 		return err
@@ -72,7 +69,7 @@ func (rec *reconciliation) explainInterfaceError(ctx context.Context, wanted sub
 	}
 }
 
-// isAddressTaken tells whether an address was refused since somebody else has it.
+// isAddressTaken reports whether an address was refused because it is in use.
 func isAddressTaken(err error) bool {
 	response, refused := errors.AsType[*cloudopenstack.ResponseError](err)
 	return refused && (response.Type == "IpAddressInUse" || response.Type == "IpAddressAlreadyAllocated")
@@ -86,7 +83,7 @@ func inSubnet(port cloudopenstack.Port, subnetID string) bool {
 	return slices.ContainsFunc(port.FixedIPs, func(ip cloudopenstack.FixedIP) bool { return ip.SubnetID == subnetID })
 }
 
-// unmanagedInterfaces reports what else is connected to the shoot's own router. It would keep the router from being deleted.
+// unmanagedInterfaces reports other interfaces of the shoot's own router, which would prevent its deletion.
 func unmanagedInterfaces(routerID string, interfaces []cloudopenstack.Port, subnetIDs []string) []string {
 	var findings []string
 	for _, port := range interfaces {

@@ -9,7 +9,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// keyPairAction is what to do about the key pair.
+// keyPairAction is the action for a key pair.
 type keyPairAction int
 
 const (
@@ -20,25 +20,25 @@ const (
 	keyPairRefuse
 )
 
-// keyPairName is the name of new key pairs. Nova's key pairs take no description, so that the name carries the owner.
+// keyPairName is the name of new key pairs. Nova's key pairs have no description, so the name contains the owner.
 func keyPairName(technicalID, uid string) string {
 	return technicalID + "-" + uid[:min(8, len(uid))]
 }
 
-// keyPairFacts is what decides about a key pair.
+// keyPairFacts determine the action for a key pair.
 type keyPairFacts struct {
-	// wanted is the shoot's public key; empty when SSH access is off.
+	// wanted is the shoot's public key; empty if SSH access is disabled.
 	wanted string
-	// observed is the key pair of the name; nil when there is none.
+	// observed is the key pair with the name; nil if there is none.
 	observed *cloudopenstack.KeyPair
-	// recorded is true when the recorded state names the key pair as the shoot's own.
+	// recorded is true if the recorded state names the key pair as the shoot's own.
 	recorded bool
-	// digests are those of the keys one of which was put into the key pair last; none when that is unknown.
+	// digests are those of the keys one of which was written last; none if unknown.
 	digests []string
 }
 
-// decideKeyPair decides. Ours is a key pair that holds the shoot's public key, or the one that was put there last, or
-// that the upstream extension recorded. Everything else of the name is somebody else's.
+// decideKeyPair returns the action. The shoot's own key pair has the shoot's public key, or the one that was written last, or was recorded by the upstream
+// extension. Any other with the name is foreign.
 func decideKeyPair(facts keyPairFacts) keyPairAction {
 	switch observed := facts.observed; {
 	case observed == nil && facts.wanted == "":
@@ -56,7 +56,7 @@ func decideKeyPair(facts keyPairFacts) keyPairAction {
 	}
 }
 
-// owned tells whether a key pair with another public key than the shoot's is the shoot's all the same.
+// owned reports whether a key pair with another public key than the shoot's belongs to the shoot.
 func (f keyPairFacts) owned() bool {
 	if len(f.digests) == 0 {
 		return f.recorded
@@ -64,7 +64,7 @@ func (f keyPairFacts) owned() bool {
 	return slices.Contains(f.digests, keyDigest(f.observed.PublicKey))
 }
 
-// ensureKeyPair makes the key pair hold the shoot's public key, or removes it when SSH access is off.
+// ensureKeyPair makes the key pair have the shoot's public key, or removes it if SSH access is disabled.
 func (rec *reconciliation) ensureKeyPair(ctx context.Context) error {
 	name := rec.effectiveKeyPairName()
 	switch decideKeyPair(rec.keyPairFacts(name, rec.observed.keyPair)) {
@@ -83,7 +83,7 @@ func (rec *reconciliation) ensureKeyPair(ctx context.Context) error {
 	return nil
 }
 
-// replaceKeyPair saves first that the key pair may hold the old key or the new one, whichever call is the last to work.
+// replaceKeyPair first saves that the key pair may have the old key or the new one, depending on the last successful request.
 func (rec *reconciliation) replaceKeyPair(ctx context.Context, name string) error {
 	rec.addKeyDigest(name, rec.observed.keyPair.PublicKey)
 	rec.addKeyDigest(name, rec.plan.keyPair.publicKey)
@@ -96,7 +96,7 @@ func (rec *reconciliation) replaceKeyPair(ctx context.Context, name string) erro
 	return rec.createKeyPair(ctx, name)
 }
 
-// addKeyDigest adds a key to those that may be in the key pair. It is saved with the next intents.
+// addKeyDigest adds a key to those that the key pair may have. It is saved with the next intents.
 func (rec *reconciliation) addKeyDigest(name, publicKey string) {
 	rec.state.setFact(keyKeyPairDigest, parseKeyRecord(rec.state.fact(keyKeyPairDigest)).with(name, publicKey).String())
 }
@@ -108,7 +108,7 @@ func (rec *reconciliation) keyPairFacts(name string, observed *cloudopenstack.Ke
 	}
 }
 
-// effectiveKeyPairName is the recorded name, which machine classes hold already, or else the new one.
+// effectiveKeyPairName is the recorded name, which machine classes contain already, or else the new one.
 func (rec *reconciliation) effectiveKeyPairName() string {
 	if recorded := rec.state.id(kindKeyPair); recorded != "" {
 		return recorded
@@ -138,7 +138,7 @@ func (rec *reconciliation) createKeyPair(ctx context.Context, name string) error
 	return nil
 }
 
-// adoptExistingKeyPair accepts a key pair that was not there when looked for, if it holds the shoot's key.
+// adoptExistingKeyPair accepts a key pair that did not exist when it was looked for, if it has the shoot's key.
 func (rec *reconciliation) adoptExistingKeyPair(ctx context.Context, name string) error {
 	found, err := rec.cloud.GetKeyPair(ctx, name)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// keyRecord says which public keys were put, or were about to be put, into the key pair of a name: after a success one, and
-// several while it is not known which of them is in it. It is saved as "<name>/<digest>,<digest>".
+// keyRecord has the public keys that were written, or were about to be written, to the key pair of a name: one after a success, and several while the
+// result is unknown. It is saved as "<name>/<digest>,<digest>".
 type keyRecord struct {
 	name    string
 	digests []string
@@ -24,7 +24,7 @@ func parseKeyRecord(text string) keyRecord {
 
 func (r keyRecord) String() string { return r.name + "/" + strings.Join(r.digests, ",") }
 
-// of returns the digests if they are those of the name.
+// of returns the digests if they belong to the name.
 func (r keyRecord) of(name string) []string {
 	if r.name != name {
 		return nil
@@ -32,7 +32,7 @@ func (r keyRecord) of(name string) []string {
 	return r.digests
 }
 
-// with adds a key that is about to be put into the key pair of the name. What is recorded of another name is dropped.
+// with adds a key that is about to be written to the key pair of the name. A record of another name is dropped.
 func (r keyRecord) with(name, publicKey string) keyRecord {
 	digests := slices.Clone(r.of(name))
 	if digest := keyDigest(publicKey); !slices.Contains(digests, digest) {
@@ -41,7 +41,7 @@ func (r keyRecord) with(name, publicKey string) keyRecord {
 	return keyRecord{name: name, digests: digests}
 }
 
-// samePublicKey compares type and key, not the comment that may follow them.
+// samePublicKey compares type and key, without the comment.
 func samePublicKey(a, b string) bool {
 	return keyDigest(a) == keyDigest(b)
 }

@@ -11,17 +11,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Leftovers are kept in the recorded state as "<prefix>/<ID>", since nothing leads to them once the load balancer is gone.
+// Leftovers are recorded in the state as "<prefix>/<ID>", since nothing refers to them once the load balancer is gone.
 const (
 	leftoverFloatingIP    = "floatingip"
 	leftoverSecurityGroup = "securitygroup"
 )
 
-// portsPerQuery keeps the URL of a request within what web servers take: each ID adds 45 characters to it.
+// portsPerQuery limits the length of a request's URL: each ID adds 45 characters.
 const portsPerQuery = 50
 
-// removeLoadBalancers removes what a cloud-controller-manager left: its load balancers, and then their floating IPs and
-// security groups.
+// removeLoadBalancers removes a cloud-controller-manager's load balancers, and then their floating IPs and security groups.
 func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 	if rec.cloud.HasLoadBalancers() && rec.toDelete.networkID != "" {
 		balancers, err := rec.orphanedLoadBalancers(ctx)
@@ -40,8 +39,8 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 	return rec.removeLeftovers(ctx)
 }
 
-// orphanedLoadBalancers returns the load balancers of the shoot: in a network of its own all of them, elsewhere those for
-// whose description or name the cloud-controller-manager of exactly this cluster is responsible.
+// orphanedLoadBalancers returns the load balancers of the shoot: all of them in its own network, elsewhere those whose description or name is that of
+// exactly this cluster's cloud-controller-manager.
 func (rec *reconciliation) orphanedLoadBalancers(ctx context.Context) ([]cloudopenstack.LoadBalancer, error) {
 	found, err := rec.cloud.ListLoadBalancers(ctx, cloudopenstack.LoadBalancerFilter{VIPNetworkID: rec.toDelete.networkID})
 	if err != nil {
@@ -58,7 +57,7 @@ func (rec *reconciliation) createdForCluster(balancer cloudopenstack.LoadBalance
 	return ok && slices.Contains(rec.clusterNames, service.cluster)
 }
 
-// recordLeftovers saves what will outlive the load balancers, before the first of them goes.
+// recordLeftovers saves what remains after the load balancers, before the first of them is deleted.
 func (rec *reconciliation) recordLeftovers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
 	leftovers := rec.state.leftovers()
 	ips, err := rec.floatingIPsOf(ctx, balancers)
@@ -82,8 +81,7 @@ func (rec *reconciliation) recordLeftovers(ctx context.Context, balancers []clou
 	return nil
 }
 
-// floatingIPsOf returns the floating IPs that the cloud-controller-manager attached. One that the user brought has another
-// description and stays.
+// floatingIPsOf returns the floating IPs that the cloud-controller-manager created. A user's has another description and stays.
 func (rec *reconciliation) floatingIPsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
 	var portIDs []string
 	for _, balancer := range balancers {
@@ -106,8 +104,8 @@ func (rec *reconciliation) floatingIPsOf(ctx context.Context, balancers []cloudo
 	return leftovers, nil
 }
 
-// groupsOf returns the security groups that the cloud-controller-manager made for the load balancers' Services. Their
-// descriptions are known to the letter, so that the cloud can be asked for exactly them.
+// groupsOf returns the security groups that the cloud-controller-manager created for the load balancers' Services. Their descriptions are known exactly, so
+// the requests filter by them.
 func (rec *reconciliation) groupsOf(ctx context.Context, balancers []cloudopenstack.LoadBalancer) ([]string, error) {
 	found := make([][]string, len(balancers))
 	var steps []func() error
@@ -131,8 +129,7 @@ func (rec *reconciliation) groupsOf(ctx context.Context, balancers []cloudopenst
 	return slices.Concat(found...), err
 }
 
-// deleteLoadBalancersAndWait asks for the deletion of each load balancer as soon as it can be changed, and waits until all are
-// gone. One that falls back into an error is asked again.
+// deleteLoadBalancersAndWait deletes each load balancer as soon as it is not pending, and waits until all are gone. One that fails is deleted again.
 func (rec *reconciliation) deleteLoadBalancersAndWait(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
 	first := true
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
@@ -150,7 +147,7 @@ func (rec *reconciliation) deleteLoadBalancersAndWait(ctx context.Context, balan
 	})
 }
 
-// deleteLoadBalancers asks, in parallel, for the deletion of those that are not being changed.
+// deleteLoadBalancers deletes, in parallel, those that are not pending.
 func (rec *reconciliation) deleteLoadBalancers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
 	var steps []func() error
 	for _, balancer := range balancers {
@@ -172,7 +169,7 @@ func (rec *reconciliation) deleteLoadBalancers(ctx context.Context, balancers []
 	return inParallel(steps...)
 }
 
-// describeLoadBalancers is what the wait says; empty when there is nothing to wait for.
+// describeLoadBalancers is the reason of the wait; empty if there is nothing to wait for.
 func describeLoadBalancers(balancers []cloudopenstack.LoadBalancer) string {
 	var names []string
 	for _, balancer := range balancers {
@@ -187,7 +184,7 @@ func describeLoadBalancers(balancers []cloudopenstack.LoadBalancer) string {
 	return "load balancers are still there: " + strings.Join(names, ", ")
 }
 
-// removeLeftovers removes what is recorded as left behind by load balancers.
+// removeLeftovers removes what is recorded as left by load balancers.
 func (rec *reconciliation) removeLeftovers(ctx context.Context) error {
 	var steps []func() error
 	for _, leftover := range rec.state.leftovers() {

@@ -6,16 +6,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// A mark is the description that everything carries that this driver creates. It is part of the create request, so that
-// there is no moment at which a resource exists without it, and it is looked up by equality. It fits the 255 characters
-// that Neutron allows: a technical ID has at most 63 and a UID 36.
+// A mark is the description of all resources that this driver creates. It is part of the create request, so that a resource never exists without it, and is
+// looked up by equality. It fits into Neutron's 255 characters: a technical ID has at most 63 and a UID 36.
 const (
 	markStart = "Gardener shoot "
 	markUID   = ", uid "
 	markEnd   = "; managed, do not edit"
 )
 
-// formatMark returns the description of what belongs to the shoot.
+// formatMark returns the description of the shoot's resources.
 func formatMark(technicalID, uid string) string {
 	return markStart + technicalID + markUID + uid + markEnd
 }
@@ -31,8 +30,7 @@ func parseMark(description string) (technicalID, uid string, ok bool) {
 	return technicalID, uid, true
 }
 
-// checkMark returns an error when the description says that the resource belongs to another shoot. A description
-// that says nothing about shoots is fine: adopted resources keep the one they have.
+// checkMark returns an error if the description is another shoot's mark. Other descriptions are accepted: adopted resources keep theirs.
 func checkMark(what, description, uid string) error {
 	owner, ownerUID, ok := parseMark(description)
 	if !ok || ownerUID == uid {

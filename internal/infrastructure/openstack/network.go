@@ -9,7 +9,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// findFloatingNetwork determines the external network, from the observation or by name.
+// findFloatingNetwork determines the external network, from the observation or by its name.
 func (rec *reconciliation) findFloatingNetwork(ctx context.Context) error {
 	external := rec.observed.external
 	if external == nil || !rec.keepsFloatingNetwork(*external) {
@@ -27,8 +27,8 @@ func (rec *reconciliation) findFloatingNetwork(ctx context.Context) error {
 	return nil
 }
 
-// keepsFloatingNetwork tells whether the recorded network counts, whatever its name is by now. Until the shoot has a router in
-// it, or was fulfilled, a user may still correct which one is meant.
+// keepsFloatingNetwork reports whether the recorded network is used whatever its name is by now. Until the shoot has a router in it, or a reconciliation
+// has succeeded, a user may still correct the name.
 func (rec *reconciliation) keepsFloatingNetwork(recorded cloudopenstack.Network) bool {
 	hasRouter := rec.plan.router.givenID == "" && rec.observed.router != nil
 	return hasRouter || rec.succeededBefore || matchesNetwork(rec.floating.pool, recorded)
@@ -96,7 +96,7 @@ func (rec *reconciliation) repairNetwork(ctx context.Context, observed cloudopen
 	return repaired, nil
 }
 
-// networkChange decides what to repair in the shoot's own network, and what to report.
+// networkChange computes the repairs of the shoot's own network, and the findings.
 func networkChange(wanted networkSpec, observed cloudopenstack.Network) (*cloudopenstack.NetworkUpdate, []string) {
 	var update cloudopenstack.NetworkUpdate
 	var findings []string

@@ -11,7 +11,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// observation is what the cloud had at the start of a pass. Nil means: looked for and not there, or not looked for.
+// observation has the existing resources at the start of a reconciliation. Nil means not found, or not looked for.
 type observation struct {
 	external     *cloudopenstack.Network
 	network      *cloudopenstack.Network
@@ -23,9 +23,8 @@ type observation struct {
 	shareNetwork *cloudopenstack.ShareNetwork
 }
 
-// observe reads everything that may exist in one wave of parallel requests: one per kind of resource as long as the
-// recorded state has the IDs. Only what the recorded state does not know, or what is gone, costs a second look by mark. Where nobody
-// ever tried to create anything it reads only what the user gave.
+// observe reads all resources that may exist in one wave of parallel requests: one per kind if the recorded state has the IDs. Only unrecorded or missing
+// ones need a second request by mark. If no creation was ever attempted, only given resources are read.
 func (rec *reconciliation) observe(ctx context.Context) error {
 	rec.observed.subnets = map[kind]cloudopenstack.Subnet{}
 	routerID := rec.knownID(kindRouter, rec.plan.router.givenID)
@@ -76,7 +75,7 @@ func (rec *reconciliation) observeNetworks(ctx context.Context) error {
 	return err
 }
 
-// networkSearch lacks byID: networks are read together with the external one.
+// networkSearch has no byID: networks are read together with the external one.
 func (rec *reconciliation) networkSearch() search[cloudopenstack.Network] {
 	return search[cloudopenstack.Network]{
 		what: "network", kind: kindNetwork, givenID: rec.plan.network.givenID, givenField: "networks.id",
@@ -125,8 +124,8 @@ func (rec *reconciliation) groupSearch() search[cloudopenstack.SecurityGroup] {
 	}
 }
 
-// observeSubnets looks for all known IDs in one request, and for what is then missing in another one by mark. All of a
-// shoot's subnets carry the same mark; their names tell them apart.
+// observeSubnets reads all known IDs in one request, and the missing ones in another one by mark. All subnets of a shoot have the same mark; their names
+// distinguish them.
 func (rec *reconciliation) observeSubnets(ctx context.Context) error {
 	ids := map[string]kind{}
 	for _, wanted := range rec.subnets {
@@ -196,7 +195,7 @@ func (rec *reconciliation) observeInterfaces(ctx context.Context, routerID strin
 	return nil
 }
 
-// isRouterInterface tells interfaces in subnets from the gateway and from what high availability needs.
+// isRouterInterface distinguishes interfaces in subnets from the gateway and from ports for high availability.
 func isRouterInterface(port cloudopenstack.Port) bool {
 	switch port.DeviceOwner {
 	case "network:router_interface", "network:router_interface_distributed", "network:ha_router_replicated_interface":
@@ -223,7 +222,7 @@ func (rec *reconciliation) observeKeyPair(ctx context.Context) error {
 	return nil
 }
 
-// search finds the one resource of a kind.
+// search finds the resource of a kind.
 type search[T any] struct {
 	what                string
 	kind                kind
@@ -232,8 +231,8 @@ type search[T any] struct {
 	identify            func(T) (id, description string)
 }
 
-// find returns what the user gave, or else what is recorded, or else what carries the shoot's mark. It returns nil when
-// there is nothing of that, and an error when the user gave something that is not there.
+// find returns the given resource, or else the recorded one, or else the one with the shoot's mark. It returns nil if there is none, and an error if the given
+// resource does not exist.
 func (s search[T]) find(ctx context.Context, rec *reconciliation) (*T, error) {
 	id := rec.knownID(s.kind, s.givenID)
 	if id != "" {
@@ -256,8 +255,7 @@ func (s search[T]) find(ctx context.Context, rec *reconciliation) (*T, error) {
 	return s.marked(ctx, rec, "")
 }
 
-// marked returns the marked resource that is in use or, where none is, the first one. Should there be several, it is the
-// same one every time.
+// marked returns the marked resource that is in use or else the first one, in a stable order.
 func (s search[T]) marked(ctx context.Context, rec *reconciliation, usedID string) (*T, error) {
 	found, err := s.byMark(ctx, rec.mark)
 	if err != nil {
@@ -278,8 +276,7 @@ func (s search[T]) marked(ctx context.Context, rec *reconciliation, usedID strin
 	return nil, nil
 }
 
-// findToDelete returns the IDs of what a deletion has to remove: what is recorded as the shoot's own and, where the recorded state cannot
-// answer for all, what carries its mark.
+// findToDelete returns the IDs of the resources to delete: those recorded as the shoot's own and, where the state is insufficient, those with its mark.
 func (s search[T]) findToDelete(ctx context.Context, rec *reconciliation) ([]string, error) {
 	ids, searchByMark := rec.candidates(s.kind, s.givenID)
 	if !searchByMark {

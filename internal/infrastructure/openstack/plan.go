@@ -6,13 +6,13 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// plan is what is wanted, read from object, shoot and cloud profile. It depends on nothing in the cloud and does not
-// change during a pass. A givenID is that of a resource which the user brought; it is empty for what is to be created.
+// plan are the wanted resources, computed from object, shoot and cloud profile. It does not depend on the cloud and is not changed. A givenID is that of a
+// user's resource; it is empty for what is created.
 type plan struct {
 	technicalID string
 	mark        string
 	uid         string
-	// clusterNames are the names under which the shoot's cloud-controller-manager may know its cluster.
+	// clusterNames are the possible names of the cluster in the shoot's cloud-controller-manager.
 	clusterNames []string
 
 	floating     floatingNetworkSpec
@@ -27,7 +27,7 @@ type plan struct {
 	pods, nodes, services string
 }
 
-// floatingNetworkSpec selects the external network and the subnet of it that gives the router its address.
+// floatingNetworkSpec selects the external network and its subnet for the router's address.
 type floatingNetworkSpec struct {
 	pool        string // name, pattern or ID
 	subnet      string // pattern; empty leaves the choice to the cloud
@@ -47,16 +47,16 @@ type subnetSpec struct {
 	givenID string
 	name    string
 	version int // 4 or 6
-	// cidr, or poolID with prefixLength, says where the range comes from.
+	// cidr, or poolID with prefixLength, determines the range.
 	cidr         string
 	poolID       string
 	prefixLength int
-	// cidrField and poolField are where the user said so.
+	// cidrField and poolField are the user's fields.
 	cidrField, poolField string
 	dnsServers           []string
 	// ipv6Mode is the address and router advertisement mode; empty for IPv4 and for subnets that only reserve a range.
 	ipv6Mode string
-	// attached subnets have an interface on the router.
+	// attached subnets have an interface of the router.
 	attached bool
 }
 
@@ -74,9 +74,9 @@ type securityGroupSpec struct {
 	families []int
 	// nodePortSources are the ranges from which node ports can be reached.
 	nodePortSources []string
-	// podRanges are let in: pods are routed natively, so that their packets arrive with their own addresses.
+	// podRanges are permitted: packets of pods are not encapsulated, so they arrive with the pods' addresses.
 	podRanges []string
-	// routesPods asks for the IPv6 pod range too, which is known only when its subnet exists.
+	// routesPods also permits the IPv6 range of pods, which is known once its subnet exists.
 	routesPods bool
 }
 
@@ -85,10 +85,10 @@ type keyPairSpec struct {
 	publicKey string // empty: no key pair
 }
 
-// dualStack tells whether the shoot has IPv6 besides IPv4.
+// dualStack reports whether the shoot has IPv6 besides IPv4.
 func (p *plan) dualStack() bool { return len(p.subnets) > 1 }
 
-// subnet returns what is wanted of a kind.
+// subnet returns the spec of a kind.
 func (p *plan) subnet(k kind) (subnetSpec, bool) {
 	i := slices.IndexFunc(p.subnets, func(s subnetSpec) bool { return s.kind == k })
 	if i < 0 {
@@ -97,8 +97,7 @@ func (p *plan) subnet(k kind) (subnetSpec, bool) {
 	return p.subnets[i], true
 }
 
-// isGiven tells whether the ID is that of a resource which the user brought. Nothing of that ID is ever deleted,
-// whatever the recorded state says.
+// isGiven reports whether the ID is a user's resource, which is never deleted, whatever the recorded state contains.
 func (p *plan) isGiven(id string) bool {
 	ids := []string{p.network.givenID, p.router.givenID, p.group.givenID}
 	for _, subnet := range p.subnets {

@@ -6,8 +6,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// reconcileGraph is flat on purpose: everything starts as soon as what it needs is there, and nothing waits for what it
-// does not need.
+// reconcileGraph has as few dependencies as possible: each task starts once what it needs exists.
 func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	g := contract.NewGraph("reconciling infrastructure")
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
@@ -44,8 +43,8 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	return g
 }
 
-// recordMissingIntents saves in one write all that this pass is about to create. A crash between a create and the write of its
-// ID then loses nothing: the next pass knows what to look for.
+// recordMissingIntents saves in one write all that this reconciliation is about to create. If the process ends between a creation and the write of the ID,
+// the next one knows what to look for.
 func (rec *reconciliation) recordMissingIntents(ctx context.Context) error {
 	if rec.nothingRecorded {
 		rec.state.setFact(keyProject, rec.cloud.Token().ProjectID)
@@ -60,8 +59,7 @@ func (rec *reconciliation) recordMissingIntents(ctx context.Context) error {
 	return rec.recordIntents(ctx, missing)
 }
 
-// missingKinds returns what is wanted and was not seen, with the name it will have. Interfaces count only in given
-// subnets, and are named by the subnet.
+// missingKinds returns the wanted kinds that were not observed, with their future names. Interfaces count only in given subnets, and have the subnet's name.
 func missingKinds(wanted *plan, observed observation) map[kind]string {
 	missing := map[kind]string{}
 	if wanted.network.givenID == "" && observed.network == nil {
@@ -88,7 +86,7 @@ func missingKinds(wanted *plan, observed observation) map[kind]string {
 	return missing
 }
 
-// checkInterfaces reports what does not belong on the shoot's own router.
+// checkInterfaces reports foreign interfaces of the shoot's own router.
 func (rec *reconciliation) checkInterfaces(context.Context) error {
 	if rec.plan.router.givenID != "" {
 		return nil

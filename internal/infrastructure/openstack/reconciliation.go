@@ -15,36 +15,36 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// reconciliation is one Reconcile or Delete over one shoot. Its tasks read what the tasks before them left in it.
+// reconciliation is one Reconcile or Delete of one shoot. Tasks read the results of earlier tasks in it.
 type reconciliation struct {
 	*plan
 	state    *state
 	cloud    *cloudopenstack.Session
 	recorder contract.StateRecorder
 	log      logr.Logger
-	// nothingExists is true when nothing of the shoot can exist: nobody ever tried to create it.
+	// nothingExists is true if no resource of the shoot can exist: no creation was ever attempted.
 	nothingExists bool
-	// nothingRecorded is true when nothing of the shoot is recorded.
+	// nothingRecorded is true if nothing of the shoot is recorded.
 	nothingRecorded bool
-	// succeededBefore is true when a pass over the shoot succeeded before, here or with the upstream extension.
+	// succeededBefore is true if a reconciliation of the shoot has succeeded, here or by the upstream extension.
 	succeededBefore bool
-	// startedByUpstream is true when the upstream extension began to create the shoot and nobody has finished it.
+	// startedByUpstream is true if the upstream extension began to create the shoot and did not finish.
 	startedByUpstream bool
 	now               func() time.Time
-	// started is when the pass began.
+	// started is the start of the reconciliation.
 	started time.Time
 
 	observed observation
 	toDelete toDelete
 
-	// What the tasks have ensured so far. Each field but the guarded ones has one writer, and its readers run after it.
+	// Results of tasks. Each field except the guarded ones has one writer, and its readers run after it.
 	external cloudopenstack.Network
 	net      cloudopenstack.Network
 	router   cloudopenstack.Router
 	// readyRouter is the router once it has its external address.
 	readyRouter cloudopenstack.Router
 	secGroup    cloudopenstack.SecurityGroup
-	// floatingSubnetFacts name the external subnet that gave the router its address in this pass.
+	// floatingSubnetFacts name the external subnet of the router's address in this reconciliation.
 	floatingSubnetFacts map[string]string
 
 	mutex          sync.Mutex
@@ -53,7 +53,7 @@ type reconciliation struct {
 	saving         sync.Mutex
 }
 
-// updateState changes the recorded state and has it saved if that made a difference.
+// updateState changes the recorded state and saves it if that made a difference.
 func (rec *reconciliation) updateState(change func(*state)) {
 	rec.saving.Lock()
 	defer rec.saving.Unlock()
@@ -64,7 +64,7 @@ func (rec *reconciliation) updateState(change func(*state)) {
 	}
 }
 
-// recordResource records a resource that is there.
+// recordResource records an existing resource.
 func (rec *reconciliation) recordResource(k kind, id string, owner ownership, facts map[string]string) {
 	rec.updateState(func(s *state) {
 		s.recordResource(k, id, owner)
@@ -74,7 +74,7 @@ func (rec *reconciliation) recordResource(k kind, id string, owner ownership, fa
 	})
 }
 
-// recordIntents saves, before anything is created, what this pass is about to create.
+// recordIntents saves, before anything is created, what this reconciliation is about to create.
 func (rec *reconciliation) recordIntents(ctx context.Context, names map[kind]string) error {
 	if len(names) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (rec *reconciliation) recordIntents(ctx context.Context, names map[kind]str
 	return nil
 }
 
-// addFindings adds a finding: a sentence about what differs and is not repaired.
+// addFindings adds a finding: a sentence about a difference that is not repaired.
 func (rec *reconciliation) addFindings(sentences ...string) {
 	rec.mutex.Lock()
 	defer rec.mutex.Unlock()
@@ -115,8 +115,8 @@ func (rec *reconciliation) ensuredSubnet(k kind) cloudopenstack.Subnet {
 	return rec.ensuredSubnets[k]
 }
 
-// owns tells whether the recorded resource of a kind is the shoot's own. What the user gave is not; where the recorded state does
-// not say, since the upstream extension wrote it, the configuration does.
+// owns reports whether the recorded resource of a kind is the shoot's own. Given ones are not; if the upstream extension wrote the state, which does not say,
+// the configuration decides.
 func (rec *reconciliation) owns(k kind, givenID string) bool {
 	id := rec.state.id(k)
 	if rec.isGiven(id) {
@@ -132,7 +132,7 @@ func (rec *reconciliation) owns(k kind, givenID string) bool {
 	}
 }
 
-// inParallel runs the steps at once and joins their errors.
+// inParallel runs the steps concurrently and joins their errors.
 func inParallel(steps ...func() error) error {
 	results := make([]error, len(steps))
 	var group sync.WaitGroup

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// replacedKinds returns the kinds of which something else is recorded than what the configuration wants by now: a given resource
-// that it does not name any more, or one of the shoot's own in place of one that it names. A user may correct that until the
-// shoot is fulfilled for the first time.
+// replacedKinds returns the kinds whose recorded resource differs from the present configuration: a given one that it does not name any more, or an own one
+// that is replaced by a given one. A user may correct that until a reconciliation has succeeded.
 func (rec *reconciliation) replacedKinds() []kind {
 	if rec.succeededBefore {
 		return nil
@@ -27,8 +26,7 @@ func (rec *reconciliation) replacedKinds() []kind {
 	return kinds
 }
 
-// release takes out of replaced resources what the shoot made in them, removes those that are its own, and forgets them: what
-// takes their place is looked for anew.
+// release removes the shoot's resources from replaced resources, deletes own ones, and removes them from the state: their replacements are observed again.
 func (rec *reconciliation) release(ctx context.Context) error {
 	kinds := rec.replacedKinds()
 	if len(kinds) == 0 {
@@ -73,7 +71,7 @@ func (rec *reconciliation) clearSubnets(ctx context.Context, kinds []kind) error
 	return rec.removeSubnets(ctx)
 }
 
-// removeReplaced removes what is the shoot's own.
+// removeReplaced deletes the shoot's own replaced resource.
 func (rec *reconciliation) removeReplaced(ctx context.Context, kinds []kind) error {
 	for _, own := range []struct {
 		kind     kind

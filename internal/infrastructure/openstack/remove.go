@@ -10,8 +10,8 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// removeKeyPair removes the recorded key pair, and the one that would be made today if it holds the shoot's key: a pass whose
-// records were lost may have made it.
+// removeKeyPair removes the recorded key pair, and the one that would be created now if it has the shoot's key: a reconciliation whose state was lost may have
+// created it.
 func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
 	names := []string{rec.effectiveKeyPairName()}
 	if name := rec.plan.keyPair.name; name != names[0] {
@@ -59,8 +59,8 @@ func (rec *reconciliation) removeGroup(ctx context.Context) error {
 	}, kindSecurityGroup)
 }
 
-// removeRoutes takes those routes off the router that lead to nodes of the shoot. The router does not let go of a subnet
-// to which a route leads, and on the user's router they would stay for ever.
+// removeRoutes removes the routes to the shoot's nodes from the router. Neutron does not disconnect a subnet with a route, and a user's router would keep the
+// routes.
 func (rec *reconciliation) removeRoutes(ctx context.Context) error {
 	routes := rec.toDelete.routes
 	if slices.Contains(rec.toDelete.router, rec.toDelete.routerID) {
@@ -143,7 +143,7 @@ func (rec *reconciliation) removeNetwork(ctx context.Context) error {
 	}, kindNetwork)
 }
 
-// removeShareNetwork removes the share network where one was wanted or recorded. In a cloud without Manila none can be.
+// removeShareNetwork removes the share network if one was wanted or recorded. A cloud without Manila has none.
 func (rec *reconciliation) removeShareNetwork(ctx context.Context) error {
 	ids, searchByMark := rec.candidates(kindShareNetwork, "")
 	searchByMark = searchByMark && (rec.plan.shareNetwork || rec.state.mayHaveMore(kindShareNetwork))

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// addressTimeout is how long a pass waits for a router's external address before it makes room for others.
+// addressTimeout is how long a reconciliation waits for a router's external address before it ends for others.
 const addressTimeout = 2 * time.Minute
 
 // ensureRouter uses the given router, repairs the shoot's own, or creates one.
@@ -84,8 +84,7 @@ func (rec *reconciliation) repairRouter(ctx context.Context, observed cloudopens
 	return observed, nil
 }
 
-// routerChange decides what to repair in the shoot's own router, and what to report. A missing gateway makes an update
-// whose gateway the caller chooses.
+// routerChange computes the repairs of the shoot's own router, and the findings. A missing gateway becomes an update whose gateway the caller chooses.
 func routerChange(wanted routerSpec, externalID, floatingSubnet string, observed cloudopenstack.Router) (*cloudopenstack.RouterUpdate, []string) {
 	var update cloudopenstack.RouterUpdate
 	var findings []string
@@ -115,7 +114,7 @@ func routerChange(wanted routerSpec, externalID, floatingSubnet string, observed
 	return &update, findings
 }
 
-// givenRouterFindings says what about the user's router will disturb the shoot.
+// givenRouterFindings describes properties of the user's router that will disturb the shoot.
 func givenRouterFindings(observed cloudopenstack.Router, external cloudopenstack.Network) []string {
 	if observed.Gateway == nil || observed.Gateway.NetworkID == external.ID {
 		return nil
@@ -124,8 +123,8 @@ func givenRouterFindings(observed cloudopenstack.Router, external cloudopenstack
 		"load balancers of the shoot cannot have floating IPs", observed.ID, observed.Gateway.NetworkID, external.Name, external.ID)}
 }
 
-// withGateway offers one gateway after the other until one has an address to give: the subnets of the floating network
-// that the user or the cloud profile selects, or the network as a whole. It remembers which one it was.
+// withGateway tries one gateway after the other until one has a free address: the subnets of the floating network that the user or the cloud profile selects,
+// or the network as a whole. It records which one it was.
 func (rec *reconciliation) withGateway(ctx context.Context, attempt func(cloudopenstack.ExternalGateway) error) error {
 	gateway := cloudopenstack.ExternalGateway{NetworkID: rec.external.ID, EnableSNAT: rec.plan.router.snat}
 	if rec.floating.subnet == "" {
@@ -154,8 +153,8 @@ func (rec *reconciliation) withGateway(ctx context.Context, attempt func(cloudop
 	return fmt.Errorf("none of the %d subnets that %s %q selects has an address left: %w", len(candidates), rec.floating.subnetField, rec.floating.subnet, err)
 }
 
-// waitForAddress waits until the router can be reached from outside. A router without an address is nothing final: clouds
-// schedule it later, and the owner of a given one may still be at it.
+// waitForAddress waits for the router's external address. A missing one is not final: clouds schedule routers later, and the owner of a given one may still
+// be configuring it.
 func (rec *reconciliation) waitForAddress(ctx context.Context) error {
 	rec.readyRouter = rec.router
 	if hasAddress(rec.readyRouter) {

@@ -7,13 +7,13 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// nodeRoutes recognises the routes that a cloud-controller-manager wrote for the shoot's nodes.
+// nodeRoutes recognizes the routes of a cloud-controller-manager to the shoot's nodes.
 type nodeRoutes struct {
-	// own are the ranges of node subnets that are the shoot's alone: whatever leads there leads to its nodes.
+	// own are the ranges of the shoot's own node subnets: any route to them leads to its nodes.
 	own []string
-	// given are the ranges of node subnets that the user gave. Others live there too, and routes of theirs lead there.
+	// given are the ranges of given node subnets. They are shared, and may have routes of others.
 	given []string
-	// pods are the ranges of the shoot's pods: only a route of theirs into a given subnet is the shoot's.
+	// pods are the ranges of the shoot's pods: in a given subnet, only a route of one of them is the shoot's.
 	pods []string
 }
 
@@ -39,7 +39,7 @@ func anyContains(prefixes []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// prefixesOf reads ranges; what is none is left out.
+// prefixesOf parses ranges; invalid ones are left out.
 func prefixesOf(ranges []string) []netip.Prefix {
 	var prefixes []netip.Prefix
 	for _, text := range ranges {

@@ -16,11 +16,11 @@ const (
 	nodePortMin = 30000
 	nodePortMax = 32767
 
-	// fromPods ends the wording of the rules that let the pod ranges in.
+	// fromPods is the suffix of descriptions of the rules for the pods' ranges.
 	fromPods = ": allow all incoming traffic from the pod network (overlay disabled)"
 )
 
-// ruleFamily is what one IP family contributes to the wording of rules.
+// ruleFamily is the part of rules' descriptions that depends on the IP family.
 type ruleFamily struct {
 	etherType string
 	anywhere  string
@@ -33,8 +33,8 @@ func familyOf(version int) ruleFamily {
 	return ruleFamily{etherType: "IPv4", anywhere: "0.0.0.0/0"}
 }
 
-// wantedRules returns the rules of the nodes' security group: the same ones, in the same words, that the upstream
-// extension writes, so that an adopted group needs no change. The words also tell later which rules are Gardener's.
+// wantedRules returns the rules of the nodes' security group, with the same descriptions as the upstream extension's, so that an adopted group needs no change.
+// The descriptions also identify Gardener's rules later.
 func wantedRules(wanted securityGroupSpec, groupID string) []cloudopenstack.SecurityGroupRule {
 	rules := []cloudopenstack.SecurityGroupRule{
 		{Direction: egress, EtherType: "IPv4", Description: "IPv4: allow all outgoing traffic"},
@@ -64,7 +64,7 @@ func wantedRules(wanted securityGroupSpec, groupID string) []cloudopenstack.Secu
 	return rules
 }
 
-// nodePortRules opens the node ports of both protocols to the sources.
+// nodePortRules permits the node ports of both protocols from the sources.
 func nodePortRules(family ruleFamily, sources []string) []cloudopenstack.SecurityGroupRule {
 	var rules []cloudopenstack.SecurityGroupRule
 	for _, protocol := range []string{"tcp", "udp"} {
@@ -82,19 +82,19 @@ func nodePortRules(family ruleFamily, sources []string) []cloudopenstack.Securit
 	return rules
 }
 
-// ruleChanges is what a security group needs to have the wanted rules.
+// ruleChanges are the changes of a security group.
 type ruleChanges struct {
 	// create is missing.
 	create []cloudopenstack.SecurityGroupRule
-	// remove was Gardener's once and is not wanted any more, e.g. the open node ports after sources were restricted.
+	// remove was Gardener's and is not wanted any more, e.g. open node ports after sources were restricted.
 	remove []cloudopenstack.SecurityGroupRule
-	// formerPodRanges let a pod range in once. It stays: the nodes may route natively for as long as they are not replaced.
+	// formerPodRanges permitted a range of pods before. They stay, since nodes may route natively until they are replaced.
 	formerPodRanges []cloudopenstack.SecurityGroupRule
-	// unmanaged was added by somebody else. It stays.
+	// unmanaged was added by others, and stays.
 	unmanaged []cloudopenstack.SecurityGroupRule
 }
 
-// diffRules compares by meaning: protocol 6 is tcp, no prefix is every address, a prefix counts with its host bits cut.
+// diffRules compares by meaning: protocol 6 is tcp, no prefix is every address, and host bits of a prefix are ignored.
 func diffRules(wanted, have []cloudopenstack.SecurityGroupRule) ruleChanges {
 	var changes ruleChanges
 	unmatched := slices.Clone(have)
@@ -120,7 +120,7 @@ func diffRules(wanted, have []cloudopenstack.SecurityGroupRule) ruleChanges {
 	return changes
 }
 
-// isGardenerRule recognises the wording of wantedRules in all its variants, and of nothing else.
+// isGardenerRule recognizes all variants of wantedRules' descriptions.
 func isGardenerRule(description string) bool {
 	_, text, ok := strings.Cut(description, ": ")
 	if !ok || (!strings.HasPrefix(description, "IPv4: ") && !strings.HasPrefix(description, "IPv6: ")) {
@@ -139,7 +139,7 @@ func isGardenerRule(description string) bool {
 	return false
 }
 
-// ruleMeaning is a rule without its identity and wording. Equal meanings are rules that Neutron treats alike.
+// ruleMeaning is a rule without ID and description. Neutron treats rules with the same meaning alike.
 type ruleMeaning struct {
 	direction, etherType, protocol string
 	portMin, portMax               int
@@ -158,7 +158,7 @@ func normalise(rule cloudopenstack.SecurityGroupRule) ruleMeaning {
 	}
 }
 
-// normaliseProtocol maps IANA numbers to names, and everything that stands for any protocol to nothing.
+// normaliseProtocol maps IANA numbers to names, and all spellings of any protocol to an empty string.
 func normaliseProtocol(protocol string) string {
 	switch name := strings.ToLower(protocol); name {
 	case "any", "0":
@@ -176,7 +176,7 @@ func normaliseProtocol(protocol string) string {
 	}
 }
 
-// normalisePrefix cuts host bits and turns a prefix that covers everything into nothing.
+// normalisePrefix removes host bits and maps a prefix of all addresses to an empty string.
 func normalisePrefix(text string) string {
 	if text == "" {
 		return ""
@@ -191,7 +191,7 @@ func normalisePrefix(text string) string {
 	return prefix.String()
 }
 
-// parsePrefix reads a CIDR, or a bare address as the range of just that address, with its host bits cut.
+// parsePrefix parses a CIDR, or a single address, and removes host bits.
 func parsePrefix(text string) (netip.Prefix, error) {
 	if address, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(address, address.BitLen()), nil
@@ -203,7 +203,7 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	return prefix.Masked(), nil
 }
 
-// ipVersion returns 4 or 6 for a CIDR or an address; what is neither counts as 4.
+// ipVersion returns 4 or 6 for a CIDR or an address, and 4 for other texts.
 func ipVersion(text string) int {
 	prefix, err := parsePrefix(text)
 	if err == nil && prefix.Addr().Is6() && !prefix.Addr().Is4In6() {
@@ -212,7 +212,7 @@ func ipVersion(text string) int {
 	return 4
 }
 
-// ofVersion returns those of the ranges or addresses that belong to the IP version.
+// ofVersion returns the ranges or addresses of the IP version.
 func ofVersion(version int, texts []string) []string {
 	var result []string
 	for _, text := range texts {
@@ -223,7 +223,7 @@ func ofVersion(version int, texts []string) []string {
 	return result
 }
 
-// describeRule says in a few words what a rule lets through.
+// describeRule describes what a rule permits.
 func describeRule(rule cloudopenstack.SecurityGroupRule) string {
 	meaning := normalise(rule)
 	text := meaning.direction + " " + rule.EtherType

@@ -27,8 +27,7 @@ func (rec *reconciliation) ensureGroup(ctx context.Context) error {
 	return nil
 }
 
-// ensureRules adds the missing rules in one request and removes those that Gardener added once and no longer wants. The
-// rules of a given group are looked at and left alone.
+// ensureRules adds the missing rules in one request and removes those of Gardener that are not wanted any more. The rules of a given group are only checked.
 func (rec *reconciliation) ensureRules(ctx context.Context) error {
 	wanted := rec.plan.group
 	if wanted.routesPods {

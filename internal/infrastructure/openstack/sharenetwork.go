@@ -10,7 +10,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// observeShareNetwork looks for the share network where one is wanted, whatever its name is by now.
+// observeShareNetwork finds the share network if one is wanted, whatever its name is by now.
 func (rec *reconciliation) observeShareNetwork(ctx context.Context) error {
 	if !rec.plan.shareNetwork {
 		return nil
@@ -38,14 +38,13 @@ func (rec *reconciliation) requireShares() error {
 		"(Manila is not in its catalog for the region); switch the share network off")
 }
 
-// markedShareNetworks returns those that carry the mark. Manila does not filter by description: it is asked for the name
-// that they got at birth.
+// markedShareNetworks returns those with the mark. Manila does not filter by description, so the request filters by the name at creation.
 func (rec *reconciliation) markedShareNetworks(ctx context.Context, mark string) ([]cloudopenstack.ShareNetwork, error) {
 	found, err := rec.cloud.ListShareNetworks(ctx, cloudopenstack.ShareNetworkFilter{Name: rec.technicalID})
 	return slices.DeleteFunc(found, func(share cloudopenstack.ShareNetwork) bool { return share.Description != mark }), err
 }
 
-// ensureShareNetwork creates the share network over network and node subnet.
+// ensureShareNetwork creates the share network for network and node subnet.
 func (rec *reconciliation) ensureShareNetwork(ctx context.Context) error {
 	share := rec.observed.shareNetwork
 	if share == nil {

@@ -12,8 +12,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// loadState reads status.state, of ours or the upstream extension's making, and fills what it lacks from
-// status.providerStatus. State in another format, such as that of shoots created with Terraform, counts as empty.
+// loadState reads status.state, written by this driver or the upstream extension, and completes it from status.providerStatus. State in another format,
+// such as that of shoots created with Terraform, counts as empty.
 func loadState(status extensionsv1alpha1.InfrastructureStatus) (*state, error) {
 	result := newState()
 	if status.State != nil && len(status.State.Raw) > 0 {
@@ -72,7 +72,7 @@ func decodeInto[V ~string](values map[kind]V, text string) error {
 	return nil
 }
 
-// complete takes from the provider status what the state does not say.
+// complete adds what the state lacks from the provider status.
 func (s *state) complete(status openstackv1alpha1.InfrastructureStatus) {
 	s.setMissingFact(string(kindNetwork), status.Networks.ID)
 	s.setMissingFact(openstackv1alpha1.StateKeyNetworkName, status.Networks.Name)
@@ -114,7 +114,7 @@ func (s *state) setMissingFact(key, value string) {
 	}
 }
 
-// infrastructureState returns the recorded state in the form in which it is saved: strings under data, decodable by the upstream extension.
+// infrastructureState returns the recorded state as it is saved: strings under data, which the upstream extension can decode.
 func (s *state) infrastructureState() *openstackv1alpha1.InfrastructureState {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -144,7 +144,7 @@ func encode[V ~string](values map[kind]V) string {
 	return string(raw)
 }
 
-// config returns the configuration that was fulfilled last, or nil.
+// config returns the configuration of the last successful reconciliation, or nil.
 func (s *state) config() *openstackv1alpha1.InfrastructureConfig {
 	text := s.fact(keyConfig)
 	if text == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
-// outcome is what came of a completed pass.
+// outcome is the outcome of a successful reconciliation.
 func (rec *reconciliation) outcome() *infrastructure.Outcome {
 	addresses := externalAddresses(rec)
 	result := &infrastructure.Outcome{
@@ -69,7 +69,7 @@ func (rec *reconciliation) providerStatus(addresses []string) *openstackv1alpha1
 	return status
 }
 
-// externalAddresses are those of the router on the floating network.
+// externalAddresses are the router's addresses in the floating network.
 func externalAddresses(rec *reconciliation) []string {
 	addresses := []string{}
 	if rec.readyRouter.Gateway != nil {
@@ -80,8 +80,7 @@ func externalAddresses(rec *reconciliation) []string {
 	return addresses
 }
 
-// egressRanges are the addresses behind which the nodes' traffic leaves the router: none when the router is known not to
-// translate.
+// egressRanges are the source addresses of the nodes' traffic behind the router: none if the router is known not to translate addresses.
 func egressRanges(rec *reconciliation, addresses []string) []string {
 	if gateway := rec.readyRouter.Gateway; gateway != nil && gateway.EnableSNAT != nil && !*gateway.EnableSNAT {
 		return nil

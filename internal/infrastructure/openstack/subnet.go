@@ -10,8 +10,8 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// ensureSubnet uses the given subnet, repairs the shoot's own, or creates one. Neutron takes the range out of a pool in the
-// create call, so that there is nothing to wait for.
+// ensureSubnet uses the given subnet, repairs the shoot's own, or creates one. Neutron allocates the range from a pool in the create request, so there is
+// nothing to wait for.
 func (rec *reconciliation) ensureSubnet(ctx context.Context, wanted subnetSpec) error {
 	subnet, err := rec.reconcileSubnet(ctx, wanted)
 	if err != nil {
@@ -28,8 +28,8 @@ func (rec *reconciliation) ensureSubnet(ctx context.Context, wanted subnetSpec) 
 	return nil
 }
 
-// upstreamWorkersCIDR is the range where it comes out of a subnet pool, and nothing where it does not: the upstream extension adds what is
-// recorded under its key to the ranges of nodes that are configured, and the shoot would have more ranges once it has gone back.
+// upstreamWorkersCIDR is the range if it is from a subnet pool, otherwise empty: the upstream extension adds the recorded value to the configured ranges of
+// nodes, so that the shoot would have more ranges after moving back.
 func upstreamWorkersCIDR(wanted subnetSpec, subnet cloudopenstack.Subnet) string {
 	if wanted.poolID == "" {
 		return ""
@@ -78,7 +78,7 @@ func (rec *reconciliation) repairSubnet(ctx context.Context, wanted subnetSpec, 
 	return repaired, nil
 }
 
-// subnetChange decides what to repair in a subnet of the shoot's own, and what to report.
+// subnetChange computes the repairs of the shoot's own subnet, and the findings.
 func subnetChange(wanted subnetSpec, observed cloudopenstack.Subnet) (*cloudopenstack.SubnetUpdate, []string) {
 	var update cloudopenstack.SubnetUpdate
 	var findings []string
@@ -104,7 +104,7 @@ func subnetChange(wanted subnetSpec, observed cloudopenstack.Subnet) (*cloudopen
 	return &update, findings
 }
 
-// verifyGivenSubnet refuses a subnet that nodes of this shoot cannot live in.
+// verifyGivenSubnet refuses a subnet that is unsuitable for the shoot's nodes.
 func verifyGivenSubnet(wanted subnetSpec, observed cloudopenstack.Subnet, networkID string) error {
 	switch {
 	case observed.NetworkID != networkID:
@@ -128,7 +128,7 @@ func sameRange(a, b string) bool {
 	return errA == nil && errB == nil && prefixA == prefixB
 }
 
-// rangeKey is where the recorded state keeps the range that nodes, pods or services have from the subnet.
+// rangeKey is the key of the recorded range that nodes, pods or services have from the subnet.
 func rangeKey(k kind) string {
 	switch k {
 	case kindSubnetIPv6:
@@ -142,11 +142,11 @@ func rangeKey(k kind) string {
 	}
 }
 
-// servicePrefixLength is the length of the IPv6 range of services. kube-apiserver refuses a wider one; a narrower one is
-// widened as the upstream extension does, so that the range of a shoot stays when it moves over.
+// servicePrefixLength is the length of the IPv6 range of services. kube-apiserver refuses a larger range; the upstream extension uses the same, so that the
+// range of a shoot stays when it moves.
 const servicePrefixLength = 112
 
-// effectiveRange is what is made of a subnet's range: all of it, and for services the /112 at its start.
+// effectiveRange is the used part of a subnet's range: all of it, and for services the first /112.
 func effectiveRange(k kind, cidr string) string {
 	prefix, err := parsePrefix(cidr)
 	if err != nil || k != kindSubnetServices || prefix.Bits() == servicePrefixLength {

@@ -7,15 +7,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// A create whose answer got lost may take effect long after: behind a gateway that timed out, or in the queue of a
-// service. Its resource carries the mark, but by then the next pass may have looked for it in vain and made another one. So
-// it is remembered per kind that the effect of such a create is unknown. While that stands, every pass looks for marked resources even
-// where an ID is recorded, names the superfluous ones, and a deletion removes them.
+// A creation whose response was lost may take effect long after: behind a gateway that timed out, or in the queue of a service. Its resource has the mark,
+// but the next reconciliation may have looked for it too early and created another one. So it is recorded per kind that the result of such a creation is
+// unknown. While it is, each reconciliation looks for marked resources even if an ID is recorded and names the superfluous ones, and a deletion removes
+// them.
 
-// uncertainCreateTimeout is how long after its create a resource may still appear. No service works that long on a request.
+// uncertainCreateTimeout is how long after its creation a resource may still appear. No service takes that long for a request.
 const uncertainCreateTimeout = time.Hour
 
-// recordFailedCreate learns from a failed create. A refusal settles that there is nothing, unless the effect of an earlier create is unknown.
+// recordFailedCreate handles a failed creation. A refusal means that there is no resource, unless the result of an earlier creation is unknown.
 func (rec *reconciliation) recordFailedCreate(k kind, err error) {
 	rec.updateState(func(s *state) {
 		switch {
@@ -27,8 +27,7 @@ func (rec *reconciliation) recordFailedCreate(k kind, err error) {
 	})
 }
 
-// withdrawIntents drops what this pass did not get around to create. Only a pass that was killed leaves intents behind
-// without knowing what became of them.
+// withdrawIntents removes intents that this reconciliation has not started to create. Only a killed process leaves intents with an unknown result.
 func (rec *reconciliation) withdrawIntents() {
 	rec.updateState(func(s *state) {
 		for _, k := range s.intended() {
@@ -48,8 +47,8 @@ func (rec *reconciliation) markIntentsUncertain() {
 	}
 }
 
-// resolveUncertainCreate takes notice of all marked resources of a kind, of which one is in use. Superfluous ones are reported and
-// remembered for the deletion. When there are none and none can appear any more, the matter is closed.
+// resolveUncertainCreate handles all marked resources of a kind, of which one is in use. Superfluous ones are reported and recorded for the deletion. If there
+// are none and none can appear any more, the record is removed.
 func (rec *reconciliation) resolveUncertainCreate(k kind, what string, markedIDs []string, usedID string) {
 	superfluous := false
 	for _, id := range markedIDs {

@@ -12,23 +12,23 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
-// The upstream extension saves its state when a step has ended and marks nothing. When it is stopped in the middle of a create, what it made is in the
-// cloud under the shoot's technical ID, and in no record. So in a shoot that it began and did not finish, of the kinds that its state lacks, the one
-// resource that has this name and the form that upstream gives it counts as the shoot's.
+// The upstream extension saves its state when a step has ended, and its resources have no marks. If it is stopped during a creation, its resources exist with
+// the shoot's technical ID as their name, and are in no record. So in a shoot that it began and did not finish, for the kinds that its state lacks, the only
+// resource with this name and with upstream's properties counts as the shoot's.
 
 // upstreamGroupDescription is the description of upstream's security groups. Its other resources have none.
 const upstreamGroupDescription = "Cluster Nodes"
 
-// nothingUnrecorded stands for an empty list of kinds.
+// nothingUnrecorded represents an empty list of kinds.
 const nothingUnrecorded = "none"
 
-// searchedKinds are the kinds that a state of upstream's may lack although they are there.
+// searchedKinds are the kinds that upstream's state may lack although the resources exist.
 func searchedKinds() []kind {
 	return append([]kind{kindNetwork, kindRouter, kindSecurityGroup, kindShareNetwork, kindKeyPair}, subnetKinds()...)
 }
 
-// adoptUpstreamState notes that the upstream extension wrote the recorded state and, where nobody has finished the shoot, which kinds it lacks. That is said once: a kind that
-// is recorded now and removed later is not one of them. A shoot that comes from another seed counts as unfinished too; its state lacks nothing that it has.
+// adoptUpstreamState records that the upstream extension wrote the state and, for an unfinished shoot, which kinds it lacks. It does so once: a kind that is
+// recorded now and removed later is not one of them. A shoot from another seed counts as unfinished, too; its state lacks no kind that it has.
 func (s *state) adoptUpstreamState(finished bool) {
 	if s.fromUpstream() {
 		s.setFact(keyAdopted, "true")
@@ -45,12 +45,12 @@ func (s *state) adoptUpstreamState(finished bool) {
 	s.setFact(keyUnrecorded, cmp.Or(strings.Join(lacking, ","), nothingUnrecorded))
 }
 
-// unrecorded tells whether upstream's state lacked the kind and nothing of it has been recorded since.
+// unrecorded reports whether upstream's state lacked the kind and no resource of it has been recorded since.
 func (s *state) unrecorded(k kind) bool {
 	return slices.Contains(strings.Split(s.fact(keyUnrecorded), ","), string(k))
 }
 
-// clearUnrecorded strikes a kind out of those that upstream's state lacked. The caller holds the mutex.
+// clearUnrecorded removes a kind from those that upstream's state lacked. The caller holds the mutex.
 func (s *state) clearUnrecorded(k kind) {
 	kinds := strings.Split(s.data[keyUnrecorded], ",")
 	if !slices.Contains(kinds, string(k)) {
@@ -60,21 +60,21 @@ func (s *state) clearUnrecorded(k kind) {
 	s.data[keyUnrecorded] = cmp.Or(strings.Join(kinds, ","), nothingUnrecorded)
 }
 
-// startedByUpstream tells whether the upstream extension began to create the shoot and nobody has finished it.
+// startedByUpstream reports whether the upstream extension began to create the shoot and did not finish.
 func startedByUpstream(shoot *infrastructure.Shoot, recorded *state) bool {
 	return shoot.Infrastructure.Status.ProviderStatus == nil && recorded.fact(keyUnrecorded) != ""
 }
 
-// namesake is a resource that has the name of one of the shoot's.
+// namesake is a resource with the name of one of the shoot's.
 type namesake struct {
 	what, id string
-	// looksLikeUpstream is true when it has the form that upstream gives it.
+	// looksLikeUpstream is true if it has upstream's properties.
 	looksLikeUpstream bool
-	// isMarked is true when its description says which shoot's it is.
+	// isMarked is true if its description is the mark of a shoot.
 	isMarked bool
 }
 
-// uniqueNamesake returns the namesake that counts as the shoot's, or nil where there is none. Several are an error: nothing tells which one is meant.
+// uniqueNamesake returns the namesake that counts as the shoot's, or nil if there is none. Several are an error, since nothing distinguishes them.
 func uniqueNamesake(namesakes []namesake) (*namesake, error) {
 	matching := slices.DeleteFunc(slices.Clone(namesakes), func(n namesake) bool { return !n.looksLikeUpstream })
 	switch len(matching) {
@@ -96,7 +96,7 @@ func namesOf(namesakes []namesake) []string {
 	return names
 }
 
-// isUnrecorded tells whether upstream's state lacked a kind that the user does not give, and nothing else tells of it.
+// isUnrecorded reports whether upstream's state lacked a kind that the user does not give, and nothing else identifies its resource.
 func (rec *reconciliation) isUnrecorded(k kind, givenID string) bool {
 	return rec.startedByUpstream && givenID == "" && rec.state.unrecorded(k) && rec.state.id(k) == "" && !rec.state.mayHaveMore(k)
 }
@@ -136,11 +136,11 @@ func (rec *reconciliation) shareNetworksNamed(ctx context.Context, networkID str
 	})
 }
 
-// namesakeFacts is what decides whether a namesake counts; upstreams is the description that upstream gives to the kind.
+// namesakeFacts determine whether a namesake counts; upstreams is upstream's description of the kind.
 type namesakeFacts struct{ id, project, description, upstreamDescription string }
 
-// namesakesOf returns both lists in the same order. A list may contain what other projects share, or, for an administrator, all that they have: none of that
-// is the shoot's. What carries a mark is known by that: it is this shoot's, and was found already, or another's.
+// namesakesOf returns both lists in the same order. A list may contain resources of other projects, shared or for an administrator: those are not the
+// shoot's. A marked one is identified by its mark: it is this shoot's, and was found already, or another's.
 func namesakesOf[T any](rec *reconciliation, what string, found []T, err error, describe func(T) namesakeFacts) ([]T, []namesake, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for a %s of the shoot's name: %w", what, err)
