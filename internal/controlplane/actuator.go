@@ -22,11 +22,11 @@ import (
 
 type reconciliation = contract.Reconciliation[*extensionsv1alpha1.ControlPlane]
 
-// actuator lets the driver of the object's type plan, and does the work.
+// actuator deploys what the driver of the object's type plans.
 type actuator struct {
 	drivers map[string]Driver
 	images  images.Vector
-	// definitions are those of the kinds that storage drivers bring to a shoot. They are read-only.
+	// definitions are the CRDs of storage drivers in a shoot. They are read-only.
 	definitions []client.Object
 	// rolloutTimeout is rolloutTimeout.
 	rolloutTimeout time.Duration
@@ -42,7 +42,7 @@ func newActuator(drivers map[string]Driver, images images.Vector, rolloutWait ti
 
 var _ contract.Actuator[*extensionsv1alpha1.ControlPlane] = (*actuator)(nil)
 
-// plan asks the driver of the object's type.
+// plan calls the driver of the object's type.
 func (a *actuator) plan(ctx context.Context, rec *reconciliation) (*Shoot, *Plan, error) {
 	driver, ok := a.drivers[rec.Object.Spec.Type]
 	if !ok {
@@ -65,20 +65,20 @@ func (a *actuator) plan(ctx context.Context, rec *reconciliation) (*Shoot, *Plan
 	return shoot, plan, nil
 }
 
-// isBeingCreated stays true over all attempts of a creation, which what is refused once has to survive.
+// isBeingCreated is true in all attempts of a creation, each of which must refuse the same.
 func isBeingCreated(rec *reconciliation) bool {
 	lastOperation := rec.Cluster.Shoot.Status.LastOperation
 	return rec.Operation == gardencorev1beta1.LastOperationTypeCreate &&
 		lastOperation != nil && lastOperation.Type == gardencorev1beta1.LastOperationTypeCreate
 }
 
-// isBeingDeleted reports whether the shoot is on its way out. gardenlet deploys its control plane once more before that, and
-// nobody can correct the configuration any more.
+// isBeingDeleted reports whether the shoot is being deleted. gardenlet deploys its control plane once more before that, and the configuration cannot be
+// corrected any more.
 func isBeingDeleted(rec *reconciliation) bool {
 	return rec.Cluster.Shoot != nil && rec.Cluster.Shoot.DeletionTimestamp != nil
 }
 
-// readShoot gathers a driver's inputs.
+// readShoot reads a driver's inputs.
 func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
@@ -103,8 +103,8 @@ func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 	}, nil
 }
 
-// readReferenced reads the Secrets that the user referred to, which gardenlet has copied, and enters them into the status,
-// so that they travel with the shoot. One that is not there would keep the shoot from travelling.
+// readReferenced reads the user's referenced Secrets, which gardenlet has copied, and writes the references to the status, so that they are migrated with the
+// shoot. A missing one would prevent the migration.
 func readReferenced(ctx context.Context, rec *reconciliation, shoot *Shoot, names []string) error {
 	shoot.Referenced = map[string]map[string][]byte{}
 	var statusResources []gardencorev1beta1.NamedResourceReference
@@ -131,7 +131,7 @@ func readReferenced(ctx context.Context, rec *reconciliation, shoot *Shoot, name
 	return nil
 }
 
-// effectiveRanges prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for.
+// effectiveRanges prefers the ranges in the shoot's status, which a cloud may have chosen, to those in its spec.
 func effectiveRanges(cluster *contract.Cluster) (pods, services []string) {
 	if spec := cluster.Shoot.Spec.Networking; spec != nil {
 		pods, services = nonEmpty(spec.Pods), nonEmpty(spec.Services)

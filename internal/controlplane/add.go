@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// Finalizer is upstream's, so that a ControlPlane can change hands in both directions.
+	// Finalizer is upstream's, so that a shoot can move between the controllers in both directions.
 	Finalizer = "extensions.gardener.cloud/controlplane"
-	// timeout bounds one pass, as gardenlet bounds its wait before it asks again. A newer order, such as one to delete by
-	// force, is heard when the pass has ended.
+	// timeout bounds one reconciliation, as gardenlet bounds its wait. A newer request, such as a forced deletion, is handled after it.
 	timeout = 3 * time.Minute
-	// hibernationInterval is the pause between two looks whether gardenlet has stopped the kube-apiserver.
+	// hibernationInterval is how often it is checked whether gardenlet has stopped the kube-apiserver.
 	hibernationInterval = 5 * time.Second
 )
 
-// Add adds the ControlPlane controller to a manager. drivers holds a driver for each type in options.Types; images are
-// those of the contract and of all drivers (see ReadImages).
+// Add adds the ControlPlane controller to a manager. drivers has a driver for each type in options.Types; images are those of the contract and of all
+// drivers (see ReadImages).
 func Add(mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options) error {
 	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
 		return err

@@ -15,11 +15,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// authority issues the certificates of one shoot's control plane. Its CA is the control plane's own, survives a move to
-// another seed, and is renewed when the shoot's CAs are, in the same phases: a new one is made when the rotation is being
-// prepared, both are trusted until it is being completed, and then the old one goes.
+// authority issues the certificates of one shoot's control plane. Its CA is the control plane's own, is kept in a migration, and is rotated with the
+// shoot's CAs, in the same phases: a new one is created when the rotation is being prepared, both are trusted until it is being completed, and then the
+// old one is removed.
 //
-// Names and identity are upstream's, so that a shoot that changes hands keeps its CA.
+// Names and identity are upstream's, so that an adopted shoot keeps its CA.
 type authority struct {
 	secretsmanager.Interface
 	ca        string
@@ -47,7 +47,7 @@ func newAuthority(ctx context.Context, rec *reconciliation) (*authority, error) 
 	}, nil
 }
 
-// rotationStart binds the CA's rotation to that of the shoot's CAs.
+// rotationStart starts the CA's rotation with that of the shoot's CAs.
 func rotationStart(shoot *gardencorev1beta1.Shoot, ca string) map[string]time.Time {
 	if shoot == nil || shoot.Status.Credentials == nil || shoot.Status.Credentials.Rotation == nil {
 		return nil
@@ -59,8 +59,7 @@ func rotationStart(shoot *gardencorev1beta1.Shoot, ca string) map[string]time.Ti
 	return map[string]time.Time{ca: rotation.LastInitiationTime.Time}
 }
 
-// issue makes sure that the CA and all certificates exist, and returns the names of their Secrets for
-// component.Values.
+// issue makes sure that the CA and all certificates exist, and returns the names of their Secrets for component.Values.
 func (a *authority) issue(ctx context.Context, certificates []Certificate) (map[string]string, error) {
 	names := map[string]string{}
 	if len(certificates) == 0 {

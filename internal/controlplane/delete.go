@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
-// removal is one pass that takes a control plane away. It needs nothing of the configuration, which may be broken by now.
+// removal is one reconciliation that removes a control plane. It does not need the configuration, which may be invalid by now.
 type removal struct {
 	rec       *reconciliation
 	resources managedresource.Store
@@ -22,7 +22,7 @@ func newRemoval(rec *reconciliation) *removal {
 	}
 }
 
-// keptOnMigration lists the ManagedResources whose objects stay in the shoot when it moves to another seed.
+// keptOnMigration lists the ManagedResources whose objects stay in the shoot when it is migrated.
 func keptOnMigration() []string {
 	return []string{resourceStorageClasses, resourceShootCRDs, resourceShoot}
 }
@@ -32,8 +32,8 @@ func inShoot() []string { return append(keptOnMigration(), resourceShootWebhooks
 
 func inSeed() []string { return []string{resourceSeed, resourceUpstreamConfiguration} }
 
-// Delete takes away first what is in the shoot, while the controllers in the seed can still clean up after themselves:
-// storage classes and snapshots, then the drivers; then the controllers; at last their configuration and certificates.
+// Delete first removes the objects in the shoot, while the controllers in the seed can still clean up: storage classes and snapshots, then the drivers;
+// then the controllers; finally their configuration and certificates.
 func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	r := newRemoval(rec)
 	graph := contract.NewGraph("deleting control plane")
@@ -75,7 +75,7 @@ func (a *actuator) Migrate(ctx context.Context, rec *reconciliation) error {
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// ForceDelete orders the deletion of everything and waits for nobody: the shoot, and whoever acts upon it, may be gone.
+// ForceDelete deletes everything without waiting: the shoot, and programs that act on it, may be gone.
 func (a *actuator) ForceDelete(ctx context.Context, rec *reconciliation) error {
 	r := newRemoval(rec)
 	for _, name := range append(inShoot(), inSeed()...) {
@@ -89,12 +89,12 @@ func (a *actuator) ForceDelete(ctx context.Context, rec *reconciliation) error {
 	return r.deleteCertificates(ctx)
 }
 
-// removeTask returns a step that removes ManagedResources side by side.
+// removeTask returns a task that removes ManagedResources concurrently.
 func (r *removal) removeTask(names ...string) func(context.Context) error {
 	return func(ctx context.Context) error { return r.resources.Remove(ctx, names...) }
 }
 
-// deleteCertificates issues none, so that all that were issued before are superfluous.
+// deleteCertificates issues none, so that all earlier ones are removed.
 func (r *removal) deleteCertificates(ctx context.Context) error {
 	authority, err := newAuthority(ctx, r.rec)
 	if err != nil {

@@ -13,18 +13,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
-// annotationHibernated on the ManagedResource of the seed says that everything in it is scaled to zero.
+// annotationHibernated on the ManagedResource of the seed marks that its Deployments are scaled to zero.
 const annotationHibernated = "controlplane.trellis.garden/hibernated"
 
-// The conditions are those that gardenlet makes conditions of the Shoot of.
+// gardenlet copies these conditions to the Shoot.
 const (
 	controlPlaneHealthy     = gardencorev1beta1.ShootControlPlaneHealthy
 	systemComponentsHealthy = gardencorev1beta1.ShootSystemComponentsHealthy
 )
 
-// AddHealth adds a controller to a manager that keeps two conditions on ControlPlanes: ControlPlaneHealthy for what is in
-// the seed, SystemComponentsHealthy for what is in the shoot. It goes by the ManagedResources, so that it knows every
-// component there is and needs no access to the shoot.
+// AddHealth adds a controller to a manager that writes two conditions of ControlPlanes: ControlPlaneHealthy for the components in the seed,
+// SystemComponentsHealthy for those in the shoot. It reads the ManagedResources, so it covers all components and needs no access to the shoot.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.ControlPlane]{
 		Name:  "controlplane",
@@ -34,7 +33,7 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 	}, options)
 }
 
-// checkHealth costs four small requests while all is well.
+// checkHealth makes four small requests if all is healthy.
 func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.ControlPlane]) (contract.Findings, error) {
 	found, err := managedresource.Read(ctx, check.Reader, check.Object.Namespace,
 		resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses)
@@ -61,7 +60,7 @@ func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alp
 	return findings, nil
 }
 
-// lastCodes returns the codes of the ControlPlane's own last error, which say why what it deploys is not well.
+// lastCodes returns the codes of the ControlPlane's own last error, which may explain unhealthy components.
 func lastCodes(object *extensionsv1alpha1.ControlPlane) []gardencorev1beta1.ErrorCode {
 	if object.Status.LastError == nil {
 		return nil
@@ -69,7 +68,7 @@ func lastCodes(object *extensionsv1alpha1.ControlPlane) []gardencorev1beta1.Erro
 	return object.Status.LastError.Codes
 }
 
-// addDiagnosis finds out what it is that ails the components. That it could not is no reason to say less.
+// addDiagnosis adds the cause of unhealthy components. If it cannot be determined, the condition is reported without it.
 func addDiagnosis(ctx context.Context, reader client.Reader, problem *managedresource.Problem) {
 	if !problem.Applied {
 		return

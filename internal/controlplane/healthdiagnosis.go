@@ -17,8 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// explain says in a clause which Deployments of the ManagedResource are not well, and what ails the first of them. It is
-// empty when it is none of the Deployments.
+// explain names the unhealthy Deployments of the ManagedResource, with the cause of the first. It is empty if all Deployments are healthy.
 func explain(ctx context.Context, reader client.Reader, resource *resourcesv1alpha1.ManagedResource) (string, error) {
 	deployments, missing, err := readDeployments(ctx, reader, resource)
 	if err != nil {
@@ -48,7 +47,7 @@ func explain(ctx context.Context, reader client.Reader, resource *resourcesv1alp
 
 func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + `"` }
 
-// readDeployments reads the Deployments that the ManagedResource consists of.
+// readDeployments reads the Deployments of the ManagedResource.
 func readDeployments(
 	ctx context.Context, reader client.Reader, resource *resourcesv1alpha1.ManagedResource,
 ) (found []*appsv1.Deployment, missing []string, err error) {
@@ -70,7 +69,7 @@ func readDeployments(
 	return found, missing, nil
 }
 
-// readPods reads the pods of the Deployment, ordered by name.
+// readPods reads the pods of the Deployment, sorted by name.
 func readPods(ctx context.Context, reader client.Reader, deployment *appsv1.Deployment) ([]corev1.Pod, error) {
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
 	if err != nil {
@@ -96,7 +95,7 @@ func unhealthyDeployments(deployments []*appsv1.Deployment) []*appsv1.Deployment
 	})
 }
 
-// diagnosis says what ails the Deployment: what its pods complain of or, when they don't, what it says of itself.
+// diagnosis describes the cause: a problem of the Deployment's pods or, without one, its own conditions.
 func diagnosis(deployment *appsv1.Deployment, pods []corev1.Pod) string {
 	indefinite := ""
 	for _, pod := range pods {
@@ -121,8 +120,7 @@ func diagnosis(deployment *appsv1.Deployment, pods []corev1.Pod) string {
 	return truncate.Line(reason, truncate.MaxExternal)
 }
 
-// podProblem says what keeps a pod from working; empty for nothing. A definite complaint is one that a pod which only
-// needs more time does not have.
+// podProblem says why a pod is not ready; empty if it is. A definite problem is one that a pod which only needs more time does not have.
 func podProblem(pod corev1.Pod) (problem string, definite bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {

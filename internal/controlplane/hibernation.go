@@ -13,20 +13,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// hibernationState says how much of a shoot is awake.
+// hibernationState is the state of a shoot's hibernation.
 type hibernationState int
 
 const (
-	// awake: everything runs.
+	// awake: all components run.
 	awake hibernationState = iota
-	// hibernating: the shoot is to be hibernated, but its kube-apiserver still runs, and what is in the shoot may need the
-	// cloud-controller-manager to get ready for it. gardener-resource-manager may be gone already.
+	// hibernating: the shoot is to be hibernated, but its kube-apiserver still runs, and the shoot may need the cloud-controller-manager for its preparation.
+	// gardener-resource-manager may be stopped already.
 	hibernating
-	// hibernated: nothing runs.
+	// hibernated: no component runs.
 	hibernated
 )
 
-// readHibernationState finds out how much of the shoot is awake. A shoot that is being deleted or moved is woken up by gardenlet first.
+// readHibernationState determines the state. gardenlet wakes up a shoot before it is deleted or migrated.
 func readHibernationState(ctx context.Context, reader client.Reader, namespace string, shoot *gardencorev1beta1.Shoot) (hibernationState, error) {
 	if !v1beta1helper.HibernationIsEnabled(shoot) || shoot.DeletionTimestamp != nil || isMigrating(shoot) {
 		return awake, nil
@@ -47,7 +47,7 @@ func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
 	return lastOperation != nil && lastOperation.Type == gardencorev1beta1.LastOperationTypeMigrate
 }
 
-// isKubeAPIServerRunning reports whether gardenlet wants the shoot's kube-apiserver to run.
+// isKubeAPIServerRunning reports whether the shoot's kube-apiserver is to run.
 func isKubeAPIServerRunning(ctx context.Context, reader client.Reader, namespace string) (bool, error) {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: namespace, Name: v1beta1constants.DeploymentNameKubeAPIServer}
@@ -59,10 +59,10 @@ func isKubeAPIServerRunning(ctx context.Context, reader client.Reader, namespace
 	return deployment.Spec.Replicas == nil || *deployment.Spec.Replicas > 0, nil
 }
 
-// isHibernating reports whether the last pass left the control plane running until gardenlet has stopped the kube-apiserver.
+// isHibernating reports whether the last reconciliation kept the control plane running until gardenlet stops the kube-apiserver.
 func isHibernating(object *extensionsv1alpha1.ControlPlane) bool { return statusOf(object).Hibernating }
 
-// isKubeAPIServerStopped reports whether it has.
+// isKubeAPIServerStopped reports whether gardenlet has stopped it.
 func isKubeAPIServerStopped(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.ControlPlane) (bool, error) {
 	runs, err := isKubeAPIServerRunning(ctx, reader, object.Namespace)
 	return !runs, err

@@ -2,8 +2,8 @@ package controlplane
 
 import "github.com/trellis-garden/trellis/internal/contract/managedresource"
 
-// The names of the ManagedResources are upstream's: those of them that hold the same things change their content when a
-// shoot changes hands, and gardener-resource-manager deletes nothing.
+// The names of the ManagedResources are upstream's: the content of those with the same purpose is replaced when a shoot is adopted, and
+// gardener-resource-manager deletes nothing.
 const (
 	resourceSeed           = "extension-controlplane-seed"
 	resourceShoot          = "extension-controlplane-shoot"

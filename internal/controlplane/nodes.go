@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/shootclient"
 )
 
-// names returns the conditions as the status of a ControlPlane keeps them.
+// names returns the conditions in the format of a ControlPlane's status.
 func (c NodeCondition) names() []string {
 	var names []string
 	for _, reason := range c.Reasons {
@@ -36,7 +36,7 @@ func cleanNodes(ctx context.Context, seed client.Reader, namespace string, stale
 	return shootclient.EachNode(ctx, shoot, func(node *corev1.Node) error { return cleanNode(ctx, shoot, node, stale) })
 }
 
-// cleanNode writes under an optimistic lock: kubelet and network plugin write the same list.
+// cleanNode uses an optimistic lock: kubelet and network plugin write the same list.
 func cleanNode(ctx context.Context, shoot client.Client, node *corev1.Node, stale []NodeCondition) error {
 	isStale := func(condition corev1.NodeCondition) bool {
 		return slices.ContainsFunc(stale, func(s NodeCondition) bool { return s.matches(condition) })

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// deployment is one pass that brings a control plane into being.
+// deployment is one reconciliation that deploys a control plane.
 type deployment struct {
 	rec         *reconciliation
 	shoot       *Shoot
@@ -28,22 +28,22 @@ type deployment struct {
 	secrets     secrets
 	authority   *authority
 	renderer    *renderer
-	// definitions are those of the kinds that storage drivers bring to the shoot.
+	// definitions are the CRDs of storage drivers in the shoot.
 	definitions []client.Object
-	// rolloutTimeout bounds the wait for pods that use none of upstream's configuration.
+	// rolloutTimeout bounds the wait for pods without upstream's configuration.
 	rolloutTimeout time.Duration
 
-	// certificates and configs are set by the tasks of these names, for those that come after.
+	// certificates and configs are set by the tasks of these names, for later tasks.
 	certificates, configs map[string]string
 	cleaned               bool
 	messagesMutex         sync.Mutex
 }
 
-// Reconcile deploys what the driver has planned. It waits until gardener-resource-manager has applied it in the seed, and a
-// while for the shoot, but not until pods run: whether they do is told by conditions, and what is broken must not keep the rest
-// of the shoot from being mended. In a shoot that sleeps or is being hibernated nobody applies anything, so nobody is waited for.
+// Reconcile deploys the driver's plan. It waits until gardener-resource-manager has applied it in the seed, and for a limited time in the shoot, but not
+// until pods run: conditions report that, and a failing component must not prevent the repair of the rest of the shoot. A hibernated shoot has no
+// gardener-resource-manager, so there is no wait.
 //
-// The control plane of a shoot that is being deleted stays as it is when its configuration cannot be fulfilled.
+// The control plane of a shoot that is being deleted is not changed if its configuration is invalid.
 func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	shoot, plan, err := a.plan(ctx, rec)
 	if err != nil && isBeingDeleted(rec) && (cloud.KindOf(err) == cloud.Configuration || errors.Is(err, ErrInfrastructureIncomplete)) {
@@ -82,8 +82,7 @@ func (a *actuator) newDeployment(ctx context.Context, rec *reconciliation, shoot
 	}, nil
 }
 
-// graph is the order of a deployment. Seed and shoot go side by side: what runs in the seed waits by itself for its rights
-// in the shoot.
+// graph are the tasks of a deployment. Seed and shoot are deployed concurrently: components in the seed wait for their permissions in the shoot.
 func (d *deployment) graph() *contract.Graph {
 	graph := contract.NewGraph("reconciling control plane")
 	certificates := graph.Add(contract.Task{Name: "issuing certificates", Do: d.issueCertificates})
@@ -148,7 +147,7 @@ func (d *deployment) deploySeed(ctx context.Context) error {
 	return d.resources.WaitApplied(ctx, resource.Name)
 }
 
-// genericKubeconfig returns the name of the Secret with the kubeconfig that all components of a shoot share.
+// genericKubeconfig returns the name of the Secret with the generic kubeconfig of a shoot.
 func genericKubeconfig(cluster *contract.Cluster) string {
 	if name := cluster.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName]; name != "" {
 		return name
@@ -166,11 +165,11 @@ func (d *deployment) deployStorageClasses(ctx context.Context) error {
 	return err
 }
 
-// shootTimeout is how long a pass waits until something has been applied in the shoot. What users do there may keep it from
-// being applied, such as a webhook whose server has no node to run on; and nodes come after the control plane.
+// shootTimeout is how long a reconciliation waits until objects are applied in the shoot. Users' objects may prevent it, such as a webhook whose server has
+// no node to run on; and nodes are created after the control plane.
 const shootTimeout = time.Minute
 
-// applyInShoot reports whether it has been applied, or nobody is there to do so.
+// applyInShoot reports whether the resource is applied, or the shoot is hibernated.
 func (d *deployment) applyInShoot(ctx context.Context, wanted managedresource.Resource) (bool, error) {
 	if err := d.resources.Apply(ctx, wanted); err != nil || d.hibernation != awake {
 		return err == nil, err
@@ -185,14 +184,14 @@ func (d *deployment) applyInShoot(ctx context.Context, wanted managedresource.Re
 	return err == nil, err
 }
 
-// addMessage is safe for tasks that run side by side.
+// addMessage may be called by concurrent tasks.
 func (d *deployment) addMessage(message string) {
 	d.messagesMutex.Lock()
 	defer d.messagesMutex.Unlock()
 	d.rec.Messages = append(d.rec.Messages, message)
 }
 
-// mustCleanNodes reports whether the plan names stale conditions that were not removed yet, and can be.
+// mustCleanNodes reports whether the plan names stale conditions that were not removed yet, and nodes are reachable.
 func (d *deployment) mustCleanNodes() bool {
 	return d.hibernation == awake && !d.rec.FirstAttempt && !containsAll(d.previous.CleanedNodeConditions, d.staleNodeConditions())
 }
@@ -213,7 +212,7 @@ func (d *deployment) cleanNodes(ctx context.Context) error {
 	return nil
 }
 
-// newStatus is what this pass leaves for the next. In a new shoot there are no nodes that could have stale conditions.
+// newStatus is the status for the next reconciliation. A new shoot has no nodes with stale conditions.
 func (d *deployment) newStatus() status {
 	next := status{Hibernating: d.hibernation == hibernating}
 	stale := d.staleNodeConditions()

@@ -12,15 +12,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 )
 
-// renderer turns a plan into objects.
+// renderer renders a plan as objects.
 type renderer struct {
 	plan       *Plan
 	components []component.Component
 	shoot      csi.Shoot
 }
 
-// newRenderer adds to what the plan names what follows from it: the controllers of the storage drivers, and the one for
-// snapshots where any of them takes some.
+// newRenderer adds to the plan the controllers of the storage drivers, and the snapshot controller if a driver supports snapshots.
 func newRenderer(plan *Plan, images images.Vector, kubernetes gardencorev1beta1.Kubernetes) *renderer {
 	r := &renderer{plan: plan, components: slices.Clone(plan.Components), shoot: csi.Shoot{
 		Image:                 ImagesFor(images, kubernetes.Version),
@@ -35,7 +34,7 @@ func newRenderer(plan *Plan, images images.Vector, kubernetes gardencorev1beta1.
 	return r
 }
 
-// shootAccess lists the ServiceAccounts in the shoot that components log in as.
+// shootAccess lists the components' ServiceAccounts in the shoot.
 func (r *renderer) shootAccess() []string {
 	var names []string
 	for _, c := range r.components {
@@ -45,7 +44,7 @@ func (r *renderer) shootAccess() []string {
 	return slices.Compact(names)
 }
 
-// seedObjects are those in the shoot's namespace of the seed. values lacks the images.
+// seedObjects are the objects in the shoot's namespace of the seed. values has no images.
 func (r *renderer) seedObjects(values component.Values) ([]client.Object, error) {
 	values.Image = r.shoot.Image
 	var objects []client.Object
@@ -59,7 +58,7 @@ func (r *renderer) seedObjects(values component.Values) ([]client.Object, error)
 	return objects, nil
 }
 
-// shootObjects are those in the shoot, but for definitions and classes.
+// shootObjects are the objects in the shoot, without CRDs and classes.
 func (r *renderer) shootObjects() ([]client.Object, error) {
 	objects := slices.Clone(r.plan.ShootObjects)
 	rendered, err := csi.ShootObjects(r.plan.CSIDrivers, r.shoot)

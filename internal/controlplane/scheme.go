@@ -12,8 +12,8 @@ import (
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 )
 
-// AddToScheme registers the API types that the contract, its webhooks and its drivers' components work with. The binary and the suites use
-// it, so that no suite knows a type that the binary does not know.
+// AddToScheme registers the API types of the contract, its webhooks and its drivers' components. The binary and the suites use it, so that a suite knows
+// exactly the binary's types.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(
 		corev1.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme, druidcorev1alpha1.AddToScheme,

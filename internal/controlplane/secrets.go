@@ -17,18 +17,18 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// labelOwner marks the Secrets that the contract writes itself, with the ControlPlane's name, so that they are found again
-// when nobody knows any more what they were for: a process may die between a Secret and what refers to it.
+// labelOwner marks the contract's own Secrets with the ControlPlane's name, so that they are found even if nothing refers to them: a process may end between
+// the creation of a Secret and of its user.
 const labelOwner = "controlplane.trellis.garden/owner"
 
-// secrets are those that the contract writes itself into one shoot's namespace.
+// secrets are the contract's own Secrets in one shoot's namespace.
 type secrets struct {
 	client           client.Client
 	namespace, owner string
 }
 
-// writeConfigs writes every config as an immutable Secret whose name says what is in it, and returns the names for
-// component.Values. Those of earlier contents stay until nothing refers to them.
+// writeConfigs creates an immutable Secret with a hash in its name for each config, and returns the names for component.Values. Those of earlier contents
+// stay until they are unused.
 func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string]string, error) {
 	names := map[string]string{}
 	for _, config := range configs {
@@ -47,7 +47,7 @@ func (s secrets) writeConfigs(ctx context.Context, configs []Config) (map[string
 	return names, nil
 }
 
-// writeShootAccess makes sure that each ServiceAccount has a Secret for which gardener-resource-manager gets a token.
+// writeShootAccess makes sure that each ServiceAccount has a Secret into which gardener-resource-manager writes a token.
 func (s secrets) writeShootAccess(ctx context.Context, serviceAccounts []string) error {
 	for _, name := range serviceAccounts {
 		if err := s.ensureShootAccess(ctx, component.ShootAccessSecret(name, s.namespace)); err != nil {
@@ -57,7 +57,7 @@ func (s secrets) writeShootAccess(ctx context.Context, serviceAccounts []string)
 	return nil
 }
 
-// removeShootAccess deletes the Secrets of ServiceAccounts that nobody logs in as any more.
+// removeShootAccess deletes the Secrets of unused ServiceAccounts.
 func (s secrets) removeShootAccess(ctx context.Context, serviceAccounts []string) error {
 	needed := sets.New[string]()
 	for _, name := range serviceAccounts {
@@ -68,7 +68,7 @@ func (s secrets) removeShootAccess(ctx context.Context, serviceAccounts []string
 	})
 }
 
-// ensureShootAccess leaves alone what gardener-resource-manager writes into the Secret: the token and when to renew it.
+// ensureShootAccess keeps what gardener-resource-manager writes into the Secret: the token and its renewal time.
 func (s secrets) ensureShootAccess(ctx context.Context, wanted *corev1.Secret) error {
 	metav1.SetMetaDataLabel(&wanted.ObjectMeta, labelOwner, s.owner)
 	found := &metav1.PartialObjectMetadata{}
@@ -95,12 +95,12 @@ func (s secrets) ensureShootAccess(ctx context.Context, wanted *corev1.Secret) e
 	return nil
 }
 
-// deleteAll orders the deletion of everything that the contract has written itself.
+// deleteAll deletes all of the contract's own Secrets without waiting.
 func (s secrets) deleteAll(ctx context.Context) error {
 	return s.deleteOwned(ctx, func(*metav1.PartialObjectMetadata) bool { return true })
 }
 
-// removeAll also waits until it is gone: somebody else may have something to do before, and is gone soon, too.
+// removeAll also waits until they are gone: others may have finalizers.
 func (s secrets) removeAll(ctx context.Context) error {
 	if err := s.deleteAll(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s secrets) removeAll(ctx context.Context) error {
 	})
 }
 
-// deleteOwned deletes those of them that which selects.
+// deleteOwned deletes the matching ones.
 func (s secrets) deleteOwned(ctx context.Context, matches func(*metav1.PartialObjectMetadata) bool) error {
 	list, err := s.owned(ctx)
 	if err != nil {

@@ -9,11 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// status is what one pass leaves for the next in the object's provider status. Nobody else needs it, and it does not
-// travel to another seed: there everything is found out anew.
+// status is the provider status, for the next reconciliation only. It is not migrated to another seed, where everything is determined again.
 type status struct {
 	metav1.TypeMeta `json:",inline"`
-	// Hibernating is true while the shoot is hibernated and gardenlet has not stopped its kube-apiserver yet.
+	// Hibernating is true while the shoot is to be hibernated and gardenlet has not stopped its kube-apiserver yet.
 	Hibernating bool `json:"hibernating,omitempty"`
 	// CleanedNodeConditions are the stale conditions that were removed from all nodes, as "type/reason".
 	CleanedNodeConditions []string `json:"cleanedNodeConditions,omitempty"`
@@ -24,7 +23,7 @@ const (
 	statusKind    = "ControlPlaneStatus"
 )
 
-// statusOf returns what the pass before has left. Somebody else's status counts as none.
+// statusOf returns the status of the last reconciliation. A status of another controller counts as none.
 func statusOf(object *extensionsv1alpha1.ControlPlane) status {
 	var previous status
 	raw := object.Status.ProviderStatus

@@ -14,12 +14,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
-// rolloutTimeout is how long a pass waits, when a shoot comes from upstream, for pods that use none of upstream's
-// configuration any more. What is in the way then, stays until the next pass.
+// rolloutTimeout is how long a reconciliation of an adopted shoot waits for pods without upstream's configuration. If that takes longer, the configuration
+// stays until the next one.
 const rolloutTimeout = time.Minute
 
-// deployShoot first applies retired objects that are still there in their harmless form, and then leaves them out:
-// gardener-resource-manager deletes what is left out only when nothing in the shoot tells it to keep the object.
+// deployShoot first applies retired objects that still exist in their harmless form, and then leaves them out: gardener-resource-manager only deletes
+// removed objects without an annotation to keep them.
 func (d *deployment) deployShoot(ctx context.Context) error {
 	objects, err := d.renderer.shootObjects()
 	if err != nil {
@@ -41,8 +41,8 @@ func (d *deployment) deployShoot(ctx context.Context) error {
 	return err
 }
 
-// retiredObjects returns the retired objects that may be in the shoot. In a seed to which the shoot has moved nobody knows any more
-// what was made in another one, until all of it has been applied for the first time; in a shoot that is new there is nothing.
+// retiredObjects returns the retired objects that may be in the shoot. After a migration it is unknown what was created from the other seed, until all has
+// been applied for the first time; a new shoot has none.
 func (d *deployment) retiredObjects(ctx context.Context) ([]client.Object, error) {
 	if len(d.plan.Retired) == 0 {
 		return nil, nil
@@ -70,7 +70,7 @@ func (d *deployment) retiredObjects(ctx context.Context) ([]client.Object, error
 	return found, nil
 }
 
-// removeUpstreamResources deletes the ManagedResources that only upstream's extension has, once nothing uses what is in them.
+// removeUpstreamResources deletes the ManagedResources that only upstream's extension has, once their objects are unused.
 func (d *deployment) removeUpstreamResources(ctx context.Context) error {
 	if err := d.removeWebhooks(ctx); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (d *deployment) removeWebhooks(ctx context.Context) error {
 	return d.resources.Remove(ctx, resourceShootWebhooks)
 }
 
-// waitRolledOut reports whether everything in the seed runs as it is wanted now. It does not wait for ever.
+// waitRolledOut reports whether all components in the seed are rolled out. The wait is bounded.
 func (d *deployment) waitRolledOut(ctx context.Context) (bool, error) {
 	waitCtx, cancel := context.WithTimeout(ctx, d.rolloutTimeout)
 	defer cancel()
@@ -116,7 +116,7 @@ func (d *deployment) waitRolledOut(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// rolloutPendingReason says why it does not.
+// rolloutPendingReason says why they are not.
 func rolloutPendingReason(resource *resourcesv1alpha1.ManagedResource) string {
 	if resource == nil {
 		return "the components in the seed have been deleted by somebody"

@@ -17,18 +17,18 @@ import (
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
-// WebhookOptions say which webhooks there are.
+// WebhookOptions configure the webhooks.
 type WebhookOptions struct {
 	// Types are the provider types to serve.
 	Types []string
-	// EtcdStorage is what a seed of one of these types gives to the etcds of its shoots, of whatever type these are.
+	// EtcdStorage is for the etcds in a seed of one of these types, whatever the types of their shoots.
 	EtcdStorage tuning.EtcdStorage
 	// Images are those that drivers may need on nodes.
 	Images images.Vector
 }
 
-// Webhooks returns the webhooks of some types. drivers holds a driver for each. Of what gardenlet marks for extensions in a
-// shoot's namespace, the machine-controller-manager is left to the Worker contract.
+// Webhooks returns the webhooks of some types. drivers has a driver for each. Of the objects that gardenlet marks for extensions in a shoot's namespace,
+// machine-controller-manager belongs to the Worker contract.
 //
 // reader reads the Cluster and the ControlPlane of the namespace that a request is about. It should not cache: a Cluster is large, and
 // few requests need it.
@@ -74,7 +74,7 @@ func shootWebhooks(providerType string, t *tuner) []mutation.Webhook {
 	return webhooks
 }
 
-// etcdWebhook goes by the type of the seed, not of the shoot: it is about the seed's disks.
+// etcdWebhook selects by the type of the seed, not of the shoot: it concerns the seed's disks.
 func etcdWebhook(providerType string, storage tuning.EtcdStorage) mutation.Webhook {
 	version := druidcorev1alpha1.SchemeGroupVersion
 	webhook := mutation.Webhook{

@@ -9,7 +9,7 @@ import (
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 )
 
-// verticalPodAutoscaler names every container, since those of the same pod differ by orders of magnitude.
+// verticalPodAutoscaler has a policy for each container, since the containers of a pod differ by orders of magnitude.
 func (c Component) verticalPodAutoscaler(values Values) *vpaautoscalingv1.VerticalPodAutoscaler {
 	policies := make([]vpaautoscalingv1.ContainerResourcePolicy, 0, len(c.Containers))
 	for _, container := range c.Containers {

@@ -4,16 +4,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Component is a Deployment in the shoot's namespace of the seed, with all that belongs to it: a PodDisruptionBudget, a
-// VerticalPodAutoscaler and, if it has metrics, a Service, a ServiceMonitor and a PrometheusRule. It describes; what differs
-// between shoots comes from Values.
+// Component is a Deployment in the shoot's namespace of the seed, with a PodDisruptionBudget, a VerticalPodAutoscaler and, if it has metrics, a Service, a
+// ServiceMonitor and a PrometheusRule. What differs between shoots is in Values.
 type Component struct {
-	// Name is the name of the Deployment and of what is around it.
+	// Name is the name of the Deployment and of its other objects.
 	Name string
-	// Selector is the Deployment's selector and part of its pods' labels. It cannot be changed on a living Deployment: it
-	// must be that of the extension from which a shoot may come.
+	// Selector is the Deployment's selector and part of its pods' labels. It cannot be changed on an existing Deployment, so it must be that of the upstream
+	// extension.
 	Selector map[string]string
-	// Autoscaler is the name of the VerticalPodAutoscaler; empty means Name with "-vpa". What it has learnt is lost with its name.
+	// Autoscaler is the name of the VerticalPodAutoscaler; default Name with "-vpa". Another name loses its recommendations.
 	Autoscaler string
 	// Priority is the name of the PriorityClass, one of those for control planes (gardener-system-100 to -500).
 	Priority string
@@ -23,7 +22,7 @@ type Component struct {
 	Containers []Container
 	// Egress lists what its pods may connect to besides DNS and the shoot's kube-apiserver.
 	Egress []Destination
-	// Metrics says what Prometheus finds; nil when there is nothing.
+	// Metrics describes its metrics; nil if there are none.
 	Metrics *Metrics
 	// Webhooks says how the shoot's kube-apiserver calls the component; nil if it does not.
 	Webhooks *WebhookServer
@@ -51,7 +50,7 @@ const (
 
 // Container is a container of a Component, or of a DaemonSet in the shoot.
 type Container struct {
-	// Name is the container's name. Its VerticalPodAutoscaler's policy goes by it.
+	// Name is the container's name, which its VerticalPodAutoscaler's policy refers to.
 	Name string
 	// Image is a name in the image vector.
 	Image string
@@ -60,22 +59,21 @@ type Container struct {
 	Env           []corev1.EnvVar
 	Ports         []corev1.ContainerPort
 	Liveness      *corev1.Probe
-	// Requests are what it asks for; VerticalPodAutoscaler goes no lower. There are no limits.
+	// Requests are its resource requests, the minimum for the VerticalPodAutoscaler. There are no limits.
 	Requests corev1.ResourceList
-	// Files are Secrets that it sees as folders.
+	// Files are Secrets that it mounts.
 	Files []Files
-	// ShootAccess is the name of the ServiceAccount in the shoot's kube-system that it logs in as; its kubeconfig is at
-	// KubeconfigPath. Empty when it does not speak to the shoot.
+	// ShootAccess is the name of its ServiceAccount in the shoot's kube-system; the kubeconfig is at KubeconfigPath. Empty if it does not use the shoot.
 	ShootAccess string
 	// Shared are folders that it shares with other containers of the pod by name, e.g. for a socket.
 	Shared []SharedFolder
 }
 
-// KubeconfigPath is where a container with ShootAccess finds the kubeconfig of the shoot.
+// KubeconfigPath is the path of the shoot's kubeconfig in a container with ShootAccess.
 const KubeconfigPath = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig/kubeconfig"
 
-// Files is a Secret that a container sees as a folder. The Secret's name carries a checksum of what is in it, so that a
-// change of its content is a change of the Deployment.
+// Files is a Secret that a container mounts. The Secret's name contains a checksum of its content, so that a change of the content changes the
+// Deployment.
 type Files struct {
 	// Source names a config or a certificate of the plan (see Values.Secrets).
 	Source string
@@ -83,10 +81,10 @@ type Files struct {
 	Path string
 }
 
-// SharedFolder is a folder that lives as long as the pod.
+// SharedFolder is an emptyDir.
 type SharedFolder struct{ Name, Path string }
 
-// Metrics says how Prometheus scrapes a component and what it makes of it.
+// Metrics describes the metrics of a component and its alerts.
 type Metrics struct {
 	// Port is the name of the port, which one of the containers has.
 	Port string
@@ -94,11 +92,11 @@ type Metrics struct {
 	Certificate string
 	// Keep lists the metrics to keep, others are dropped.
 	Keep []string
-	// Alerts are rules that page somebody.
+	// Alerts are alerting rules.
 	Alerts []Alert
 }
 
-// Alert is a rule of Prometheus.
+// Alert is an alerting rule of Prometheus.
 type Alert struct {
 	// Name is the alert's name, in CamelCase.
 	Name string
@@ -106,7 +104,7 @@ type Alert struct {
 	Expression, For string
 	// Severity is "critical", "warning" or "info"; Visibility is "all", "operator" or "owner".
 	Severity, Visibility string
-	// Summary and Description are for humans.
+	// Summary and Description are the annotations of the alert.
 	Summary, Description string
 }
 
@@ -114,7 +112,7 @@ type Alert struct {
 type Values struct {
 	// Namespace is the shoot's namespace in the seed.
 	Namespace string
-	// Hibernated is true when nothing shall run.
+	// Hibernated is true if no pod must run.
 	Hibernated bool
 	// GenericKubeconfig is the name of the Secret with the generic kubeconfig of the shoot.
 	GenericKubeconfig string

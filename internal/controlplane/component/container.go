@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// Build makes the container of a pod, with mounts of everything that Volumes provides. It may do nothing but run: no other
-// privileges, no capabilities, and its own file system is read-only. Who needs more says so on the result.
+// Build returns the container of a pod, with mounts of all that Volumes provides. It has no privileges and no capabilities, and its file system is
+// read-only; callers that need more change the result.
 func (c Container) Build(image string) corev1.Container {
 	return corev1.Container{
 		Name:            c.Name,
@@ -47,8 +47,8 @@ func (c Container) mounts() []corev1.VolumeMount {
 	return mounts
 }
 
-// Volumes returns what the containers of one pod mount, each once, sorted by name. Of the context it needs Secrets, and
-// GenericKubeconfig when a container has access to the shoot.
+// Volumes returns the volumes of the containers of one pod, each once, sorted by name. Of the values it needs Secrets, and GenericKubeconfig if a container
+// has access to the shoot.
 func Volumes(containers []Container, values Values) ([]corev1.Volume, error) {
 	var volumes []corev1.Volume
 	for _, container := range containers {
@@ -76,10 +76,10 @@ func Volumes(containers []Container, values Values) ([]corev1.Volume, error) {
 	return volumes, nil
 }
 
-// volumeName is the source's name in the characters that a volume's name may have.
+// volumeName converts the source's name to the characters of a volume's name.
 func (f Files) volumeName() string { return strings.ReplaceAll(f.Source, "/", "-") }
 
-// volume is readable for the pod's group, which the kubelet makes the owner.
+// volume is readable for the pod's group, to which the kubelet assigns it.
 func (f Files) volume(secret string) corev1.Volume {
 	return corev1.Volume{Name: f.volumeName(), VolumeSource: corev1.VolumeSource{
 		Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: new(int32(0o440))},

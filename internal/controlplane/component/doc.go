@@ -1,5 +1,5 @@
-// Package component describes what runs for a shoot in the seed, and turns the description into Kubernetes objects: a
-// Deployment with everything that Gardener wants around one. It is pure: the same description ends in the same objects.
+// Package component describes the components of a shoot in the seed, and renders them as Kubernetes objects: a Deployment with all that Gardener requires.
+// It is pure: the same description is rendered as the same objects.
 //
-// It must not know any cloud, any one component, nor how objects reach a cluster.
+// It must not depend on a cloud, on a component, or on how objects are applied.
 package component

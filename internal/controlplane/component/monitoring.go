@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// prometheusName is the Prometheus that looks at a shoot's control plane.
+	// prometheusName is the Prometheus of a shoot's control plane.
 	prometheusName = "shoot"
-	// prometheusAccess is the Secret with which it logs in at components that ask the shoot's kube-apiserver who is who.
+	// prometheusAccess is the Secret with its token for components that delegate authentication to the shoot's kube-apiserver.
 	prometheusAccess = shootAccessPrefix + "prometheus-shoot"
 	// bundleKey is the key of a CA bundle in the Secrets of Gardener's secrets manager.
 	bundleKey = "bundle.crt"
 )
 
-// monitoring returns the Service by which Prometheus finds the pods, the ServiceMonitor, and the alerts if there are any.
+// monitoring returns the Service of the metrics, the ServiceMonitor, and the alerts if there are any.
 func (c Component) monitoring(values Values) ([]client.Object, error) {
 	port, found := c.port(c.Metrics.Port)
 	if !found {
@@ -44,7 +44,7 @@ func (c Component) monitoring(values Values) ([]client.Object, error) {
 	return objects, nil
 }
 
-// metricsService is headless: Prometheus scrapes pods, and nobody else has business with it.
+// metricsService is headless: Prometheus scrapes pods, and nothing else uses it.
 func (c Component) metricsService(values Values, port corev1.ContainerPort) (*corev1.Service, error) {
 	annotations, err := allowFrom(v1beta1constants.LabelNetworkPolicyScrapeTargets, port)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c Component) serviceMonitor(values Values) (*monitoringv1.ServiceMonitor, 
 	}, nil
 }
 
-// verifiedTLS lets Prometheus see who answers before it shows its token.
+// verifiedTLS makes Prometheus verify the server before it sends its token.
 func verifiedTLS(bundle, serverName string) monitoringv1.HTTPConfigWithTLSFiles {
 	key := func(secret, key string) *corev1.SecretKeySelector {
 		return &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key}

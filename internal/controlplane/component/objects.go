@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Objects returns the objects of a component for the shoot's namespace, always in the same order, the Deployment first. They
-// know their kinds. The Secrets that ask for access to the shoot are not among them (see ShootAccessSecret).
+// Objects returns the objects of a component for the shoot's namespace, always in the same order, the Deployment first. They have a TypeMeta. The Secrets
+// for access to the shoot are not included (see ShootAccessSecret).
 func Objects(c Component, values Values) ([]client.Object, error) {
 	deployment, err := c.deployment(values)
 	if err != nil {
@@ -59,14 +59,14 @@ func (c Component) deployment(values Values) (*appsv1.Deployment, error) {
 			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: c.podLabels()}, Spec: *pod},
 		},
 	}
-	// Without these annotations gardener-resource-manager would take the Secrets for garbage.
+	// Without these annotations gardener-resource-manager would collect the Secrets as garbage.
 	if err := references.InjectAnnotations(deployment); err != nil {
 		return nil, fmt.Errorf("naming the Secrets that it uses: %w", err)
 	}
 	return deployment, nil
 }
 
-// replicas is one when awake: gardener-resource-manager makes it more where the shoot is to be highly available.
+// replicas is one if the shoot is awake: gardener-resource-manager increases it for highly available shoots.
 func (values Values) replicas() int32 {
 	if values.Hibernated {
 		return 0

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ServingFlags make a component that is built on Kubernetes' library for servers serve on a port over TLS, with the certificate
-// that it finds in a folder (see Files).
+// ServingFlags are the flags with which a component that uses Kubernetes' server library serves TLS on a port, with the certificate in a folder (see
+// Files).
 func ServingFlags(port int32, folder string) []string {
 	return []string{
 		fmt.Sprintf("--secure-port=%d", port),

@@ -13,7 +13,7 @@ const (
 	kubeconfigKey     = "kubeconfig"
 )
 
-// ShootAccesses returns the names of the ServiceAccounts in the shoot that the component logs in as, sorted.
+// ShootAccesses returns the names of the component's ServiceAccounts in the shoot, sorted.
 func (c Component) ShootAccesses() []string {
 	var names []string
 	for _, container := range c.Containers {
@@ -25,8 +25,8 @@ func (c Component) ShootAccesses() []string {
 	return slices.Compact(names)
 }
 
-// ShootAccessSecret asks gardener-resource-manager for a ServiceAccount of that name in the shoot's kube-system, and for a
-// token, which it keeps fresh under the key "token". Whoever applies it must leave the data alone.
+// ShootAccessSecret makes gardener-resource-manager create a ServiceAccount with that name in the shoot's kube-system, and keep a token under the key
+// "token". Clients that apply it must not change the data.
 func ShootAccessSecret(name, namespace string) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -47,8 +47,8 @@ func ShootAccessSecret(name, namespace string) *corev1.Secret {
 
 func kubeconfigVolumeName(shootAccess string) string { return "kubeconfig-" + shootAccess }
 
-// kubeconfigVolume joins the kubeconfig that all components share, which reads its token from a file beside it, with the
-// token of one of them. Both are read anew by whoever uses them, so neither needs a name that changes.
+// kubeconfigVolume combines the generic kubeconfig, which reads its token from a file, with a component's token. Clients reload both, so neither needs
+// a name with a checksum.
 func kubeconfigVolume(shootAccess, genericKubeconfig string) corev1.Volume {
 	return corev1.Volume{Name: kubeconfigVolumeName(shootAccess), VolumeSource: corev1.VolumeSource{
 		Projected: &corev1.ProjectedVolumeSource{

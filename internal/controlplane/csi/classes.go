@@ -15,18 +15,17 @@ const (
 	defaultSnapshotClassAnnotation = "snapshot.storage.kubernetes.io/is-default-class"
 )
 
-// Classes returns the classes for the shoot, in a form in which gardener-resource-manager respects what users choose.
+// Classes returns the classes for the shoot, in a form in which gardener-resource-manager respects users' choices.
 //
-// Whether a class is the default is an annotation, and gardener-resource-manager (v1.149) knows only three ways with annotations. With
-// forceOverwriteAnnotations, which upstream's extension sets, whatever a user does is taken back. Without, annotations that
-// it was not told about stay, but those it was told about come back all the same, so a user could never switch our default
-// off; and one that it is told about no longer is removed. No annotation preserves one field (preserve-replicas and preserve-resources
-// are for workload). What remains is resources.gardener.cloud/ignore: such an object is created when it is missing, deleted when
+// Whether a class is the default is an annotation, and gardener-resource-manager (v1.149) has only three ways to handle annotations. With
+// forceOverwriteAnnotations, which upstream's extension sets, all changes by users are reverted. Without it, other annotations stay, but those in the
+// manifest are still reverted, so that a user could never disable the default class; and one that is removed from the manifest is removed. No
+// annotation preserves a single field (preserve-replicas and preserve-resources are for workload). What remains is resources.gardener.cloud/ignore:
+// such an object is created if it is missing, deleted if it is removed from the manifest, and otherwise not changed.
 // it is not wanted any more, and otherwise left alone.
-//
-// That is right for classes. All but labels, annotations and allowVolumeExpansion of a StorageClass is immutable anyway:
-// upstream's extension deletes and recreates a class whose content changes, together with what the user chose. Here a class that
-// a landscape admin changes reaches new shoots, and a living one as soon as somebody deletes the class there.
+// That is right for classes. All but labels, annotations and allowVolumeExpansion of a StorageClass is immutable: upstream's extension deletes and
+// recreates a class whose content changes, with the loss of users' changes. Here a class that a landscape admin changes reaches new shoots, and existing
+// ones once the class is deleted there.
 func Classes(storage []storagev1.StorageClass, snapshots []SnapshotClass) []client.Object {
 	objects := make([]client.Object, 0, len(storage)+len(snapshots))
 	for _, class := range storage {
@@ -43,7 +42,7 @@ func Classes(storage []storagev1.StorageClass, snapshots []SnapshotClass) []clie
 	return objects
 }
 
-// Object returns the class as it is without regard to what users choose.
+// Object returns the class without the annotation that protects users' choices.
 func (c SnapshotClass) Object() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"driver": c.Driver, "deletionPolicy": c.DeletionPolicy}}
 	object.SetGroupVersionKind(schema.GroupVersionKind{Group: groupSnapshots, Version: "v1", Kind: "VolumeSnapshotClass"})

@@ -27,10 +27,10 @@ const (
 	livenessProbeImage   = "csi-liveness-probe"
 )
 
-// Component returns what runs in the seed for the driver: the plugin, the sidecars that it uses, and a liveness probe.
+// Component returns the driver's component in the seed: the plugin, the sidecars that it uses, and a liveness probe.
 //
-// Nothing depends on the version of the shoot's Kubernetes. Where the image vector has two versions of a sidecar (provisioner
-// 5 and 6, resizer 1 and 2), both take the flags that are set here, and the rights in the shoot are enough for either.
+// It does not depend on the shoot's version of Kubernetes. If the image vector has two versions of a sidecar (provisioner 5 and 6, resizer 1 and 2), both
+// accept the flags that are set here, and the permissions in the shoot are sufficient for either.
 func (d Driver) Component() component.Component {
 	c := d.Controller
 	return component.Component{
@@ -49,13 +49,13 @@ func (d Driver) Component() component.Component {
 	}
 }
 
-// withSocket gives the container the folder with the socket.
+// withSocket mounts the folder with the socket.
 func withSocket(container component.Container) component.Container {
 	container.Shared = slices.Concat([]component.SharedFolder{{Name: socketVolume, Path: socketFolder}}, container.Shared)
 	return container
 }
 
-// withLivenessProbe says where the plugin listens, and lets the liveness probe beside it decide whether the plugin is restarted.
+// withLivenessProbe sets the address of the plugin, and a liveness probe that is answered by the probe's container.
 func withLivenessProbe(plugin component.Container, healthPort int32) component.Container {
 	plugin.Env = slices.Concat([]corev1.EnvVar{{Name: socketVariable, Value: "unix://" + socketPath}}, plugin.Env)
 	plugin.Ports = slices.Concat(plugin.Ports, []corev1.ContainerPort{
@@ -74,8 +74,8 @@ func withLivenessProbe(plugin component.Container, healthPort int32) component.C
 	return plugin
 }
 
-// livenessProbe asks the plugin by its socket and answers the kubelet by HTTP. It gives up on the plugin before the kubelet
-// gives up on it, so that the reason is in its log.
+// livenessProbe checks the plugin by its socket and answers the kubelet by HTTP. Its timeout is shorter than the kubelet's, so that the reason is in its
+// log.
 func livenessProbe(containerPrefix string, port int32) component.Container {
 	return component.Container{
 		Name:     containerPrefix + livenessProbeName,

@@ -13,8 +13,8 @@ import (
 //go:embed crds/*.yaml
 var crdFiles embed.FS
 
-// CRDs returns the custom resource definitions that the snapshot controller and the snapshotters work with. Version v1beta1 is
-// in them still, not served: a shoot in which it was stored once could not do without.
+// CRDs returns the CRDs of the snapshot controller and the snapshotters. They include version v1beta1, which is not served: a shoot in which it was stored
+// needs it.
 func CRDs() ([]client.Object, error) {
 	files, err := crdFiles.ReadDir("crds")
 	if err != nil {

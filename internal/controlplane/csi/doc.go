@@ -1,6 +1,5 @@
-// Package csi describes storage drivers after the Container Storage Interface, and turns a description into what makes one
-// work in a shoot: the controller with its sidecars in the seed, the plugin on every node, the CSIDriver, RBAC for each
-// part, and what snapshots need.
+// Package csi describes storage drivers of the Container Storage Interface, and renders their objects: the controller with its sidecars in the seed, the
+// plugin on each node, the CSIDriver, RBAC, and what snapshots need.
 //
-// The sidecars are the same for every cloud; it must not know any one cloud.
+// The sidecars are the same for all clouds; the package must not depend on a cloud.
 package csi

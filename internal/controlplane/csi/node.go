@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// The kubelet's folders, and what the pod calls them.
+// The kubelet's folders, and their volume names.
 const (
 	kubeletFolder      = "/var/lib/kubelet"
 	kubeletVolume      = "kubelet-dir"
@@ -25,7 +25,7 @@ const (
 	registrationVolume = "registration-dir"
 )
 
-// nodeObjects returns what brings the driver to every node.
+// nodeObjects returns the driver's objects for nodes.
 func nodeObjects(driver Driver, shoot Shoot) ([]client.Object, error) {
 	node := driver.Node
 	secrets, names, err := node.secrets()
@@ -51,8 +51,8 @@ func (n Node) serviceAccount() *corev1.ServiceAccount {
 	}
 }
 
-// secrets returns the Secrets that the pods mount, by names that carry a checksum: another content is another Secret, and
-// rolls the pods. gardener-resource-manager removes those that nobody uses any more.
+// secrets returns the Secrets that the pods mount, with a checksum in their names: another content is another Secret, and rolls the pods.
+// gardener-resource-manager removes unused ones.
 func (n Node) secrets() (objects []client.Object, names map[string]string, err error) {
 	names = map[string]string{}
 	for _, source := range slices.Sorted(maps.Keys(n.Secrets)) {
@@ -93,14 +93,14 @@ func (d Driver) daemonSet(secrets map[string]string, image func(string) (string,
 			},
 		},
 	}
-	// Without these annotations gardener-resource-manager would take the Secrets for garbage.
+	// Without these annotations gardener-resource-manager would collect the Secrets as garbage.
 	if err := references.InjectAnnotations(daemonSet); err != nil {
 		return nil, fmt.Errorf("naming the Secrets that DaemonSet %q uses: %w", d.Node.Name, err)
 	}
 	return daemonSet, nil
 }
 
-// nodePod lets names be resolved by the node's own resolver: who mounts must not depend on a DNS that itself runs on nodes.
+// nodePod uses the node's own resolver: mounting must not depend on a DNS server that runs on nodes.
 func (d Driver) nodePod(secrets map[string]string, image func(string) (string, error)) (*corev1.PodSpec, error) {
 	var (
 		parts      = d.nodeContainers()

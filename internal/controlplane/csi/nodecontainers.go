@@ -9,15 +9,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// nodeContainer is a container of a DaemonSet, with what it sees of the node.
+// nodeContainer is a container of a DaemonSet, with its mounts of the node.
 type nodeContainer struct {
 	component.Container
 	hostMounts []corev1.VolumeMount
-	// privileged says that it mounts file systems for pods, which takes privileges.
+	// privileged is true for the container that mounts file systems for pods.
 	privileged bool
 }
 
-// nodeContainers returns the containers in the order in which they stand in the pod.
+// nodeContainers returns the containers in their order in the pod.
 func (d Driver) nodeContainers() []nodeContainer {
 	node := d.Node
 	socket := corev1.VolumeMount{Name: pluginVolume, MountPath: socketFolder}
@@ -42,7 +42,7 @@ func (d Driver) nodeContainers() []nodeContainer {
 	)
 }
 
-// build makes the container. Who mounts is left its own file system: it keeps mount points there for a moment.
+// build returns the container. The file system of one that mounts is writable: it creates mount points there.
 func (c nodeContainer) build(image string) corev1.Container {
 	container := c.Build(image)
 	container.VolumeMounts = slices.Concat(c.hostMounts, container.VolumeMounts)
@@ -52,7 +52,7 @@ func (c nodeContainer) build(image string) corev1.Container {
 	return container
 }
 
-// registrar tells the kubelet where it finds the plugin's socket.
+// registrar registers the plugin's socket with the kubelet.
 func (d Driver) registrar() component.Container {
 	return component.Container{
 		Name:     d.Node.ContainerPrefix + "node-driver-registrar",
@@ -62,11 +62,11 @@ func (d Driver) registrar() component.Container {
 	}
 }
 
-// pluginFolder is where the kubelet expects the socket.
+// pluginFolder is the kubelet's folder for the socket.
 func (d Driver) pluginFolder() string { return path.Join(kubeletFolder, "plugins", d.Name) }
 
-// hostVolumeMounts are what who mounts sees of the node. What it mounts under the kubelet's folder must be seen outside, where the pods
-// are for which it mounts.
+// hostVolumeMounts are the mounts of the container that mounts. Mounts below the kubelet's folder are propagated to the host, where the pods are that use
+// them.
 func (d Driver) hostVolumeMounts() []corev1.VolumeMount {
 	mounts := []corev1.VolumeMount{{
 		Name: kubeletVolume, MountPath: kubeletFolder, MountPropagation: new(corev1.MountPropagationBidirectional),
@@ -81,7 +81,7 @@ func (d Driver) hostVolumeMounts() []corev1.VolumeMount {
 	return mounts
 }
 
-// hostVolumes are the node's folders that the pod sees.
+// hostVolumes are the node's folders that the pod mounts.
 func (d Driver) hostVolumes() []corev1.Volume {
 	volumes := []corev1.Volume{
 		hostVolume(kubeletVolume, kubeletFolder, corev1.HostPathDirectory),

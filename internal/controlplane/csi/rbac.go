@@ -18,17 +18,17 @@ func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// watchRule is what it takes to have a resource in a cache.
+// watchRule are the permissions for a cache of a resource.
 func watchRule(group, resource string, more ...string) rbacv1.PolicyRule {
 	return rule(group, resource, append([]string{"get", "list", "watch"}, more...)...)
 }
 
-// eventsRule is what it takes to write events.
+// eventsRule are the permissions for writing events.
 func eventsRule() rbacv1.PolicyRule {
 	return rule("", "events", "list", "watch", "create", "update", "patch")
 }
 
-// The finalizers on VolumeSnapshots that come with version 6 keep a snapshot while volumes are made of it.
+// The finalizers on VolumeSnapshots of version 6 keep a snapshot while volumes are created from it.
 func provisionerRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		watchRule("", "persistentvolumes", "create", "patch", "delete"),
@@ -84,15 +84,14 @@ func snapshotControllerRules() []rbacv1.PolicyRule {
 	}
 }
 
-// permission is what a ServiceAccount in the shoot's kube-system may do.
+// permission are the permissions of a ServiceAccount in the shoot's kube-system.
 type permission struct {
-	// prefix and account make the names of roles and bindings.
+	// prefix and account form the names of roles and bindings.
 	prefix, account string
 	rules           []rbacv1.PolicyRule
 }
 
-// permissions returns one right for each ServiceAccount, in the order in which drivers name them. Drivers may share an account,
-// which then has the rights of all of them.
+// permissions returns one entry for each ServiceAccount, in the drivers' order. Drivers may share an account, which then has the permissions of all of them.
 func permissions(drivers []Driver) []permission {
 	var (
 		all   []permission
@@ -117,7 +116,7 @@ func permissions(drivers []Driver) []permission {
 	return all
 }
 
-// union adds rules that are not there yet.
+// union appends rules that are missing.
 func union(rules, more []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	for _, candidate := range more {
 		known := func(rule rbacv1.PolicyRule) bool { return equality.Semantic.DeepEqual(rule, candidate) }
@@ -128,8 +127,8 @@ func union(rules, more []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return rules
 }
 
-// objects returns the roles and bindings. Those in kube-system are for the Lease of the leader election, which is read,
-// made and renewed, but never listed or deleted.
+// objects returns the roles and bindings. Those in kube-system are for the Lease of the leader election, which is read, created and updated, but never
+// listed or deleted.
 func (r permission) objects() []client.Object {
 	var (
 		name    = r.prefix + r.account

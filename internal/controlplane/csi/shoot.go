@@ -15,15 +15,14 @@ import (
 type Shoot struct {
 	// Image looks up a name in the image vector for this shoot.
 	Image func(name string) (string, error)
-	// VerticalPodAutoscaler is true when the shoot has one (spec.kubernetes.verticalPodAutoscaler).
+	// VerticalPodAutoscaler is true if the shoot has one (spec.kubernetes.verticalPodAutoscaler).
 	VerticalPodAutoscaler bool
 }
 
-// ShootObjects returns what the drivers need in the shoot: the nodes' part, and rights for what runs in the seed, including the
-// snapshot controller where there is one. The ServiceAccounts that have these rights are made by gardener-resource-manager,
-// when it is asked for their tokens. Objects know their kinds; the order is always the same.
+// ShootObjects returns the drivers' objects in the shoot: those for nodes, and RBAC for the components in the seed, including the snapshot controller if there
+// is one. gardener-resource-manager creates the ServiceAccounts when their tokens are requested. Objects have a TypeMeta; the order is always the same.
 //
-// What upstream's extension granted besides, goes: the nodes' part speaks to no API server.
+// Further permissions of upstream's extension are left out: the plugins on nodes do not use the API server.
 func ShootObjects(drivers []Driver, shoot Shoot) ([]client.Object, error) {
 	var objects []client.Object
 	for _, driver := range drivers {
@@ -43,7 +42,7 @@ func ShootObjects(drivers []Driver, shoot Shoot) ([]client.Object, error) {
 	return objects, nil
 }
 
-// verticalPodAutoscaler names every container, since those of the same pod differ by orders of magnitude.
+// verticalPodAutoscaler has a policy for each container, since the containers of a pod differ by orders of magnitude.
 func (d Driver) verticalPodAutoscaler() *vpaautoscalingv1.VerticalPodAutoscaler {
 	var policies []vpaautoscalingv1.ContainerResourcePolicy
 	for _, container := range d.nodeContainers() {

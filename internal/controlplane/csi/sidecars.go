@@ -9,20 +9,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// standardSidecar is a sidecar as it is for every driver.
+// standardSidecar is a sidecar as all drivers use it.
 type standardSidecar struct {
-	// name is the container's, without prefix; image is that in the image vector.
+	// name is the container's, without prefix; image is its name in the image vector.
 	name, image string
 	memory      string
 	args        []string
-	// rules are its rights in the shoot: those of its own rbac.yaml without those for what is not switched on. None needs
-	// Secrets: a driver that needs them grants them one by one.
+	// rules are its permissions in the shoot: those of its own rbac.yaml without those for disabled features. None needs Secrets: a driver that needs them grants
+	// them one by one.
 	rules []rbacv1.PolicyRule
-	// use is how the driver uses it; nil when it does not.
+	// use is the driver's configuration; nil if the driver does not use it.
 	use *Sidecar
 }
 
-// standardSidecars returns the sidecars that the driver uses, in the order in which they stand in the pod.
+// standardSidecars returns the sidecars that the driver uses, in their order in the pod.
 func (c Controller) standardSidecars() []standardSidecar {
 	all := []standardSidecar{
 		{
@@ -36,8 +36,7 @@ func (c Controller) standardSidecars() []standardSidecar {
 		},
 		{
 			name: "resizer", image: "csi-resizer", memory: "32Mi", use: c.Sidecars.Resizer, rules: resizerRules(),
-			// Without this it would watch all pods of the shoot, only to keep away from volumes in use. Whoever cannot resize
-			// those says so when asked.
+			// Otherwise it would watch all pods of the shoot, only to skip volumes in use. A driver that cannot resize those returns an error.
 			args: []string{"--handle-volume-inuse-error=false"},
 		},
 	}
@@ -58,8 +57,8 @@ func (c Controller) sidecars() []component.Container {
 	return containers
 }
 
-// shootClientFlags returns the flags of whoever works in the shoot from the seed. Leases are in the shoot too, so that two pods cannot
-// both work when they reach different API servers. The pace is that of a shoot whose volumes all move at once.
+// shootClientFlags are the flags of clients of the shoot in the seed. Leases are in the shoot, too, so that two pods cannot both be active if they reach
+// different API servers. The rate limits suffice for a shoot whose volumes all move at once.
 func shootClientFlags() []string {
 	return []string{
 		"--kubeconfig=" + component.KubeconfigPath,

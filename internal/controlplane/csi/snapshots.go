@@ -12,14 +12,12 @@ const (
 	snapshotControllerUser     = 65532
 )
 
-// HasSnapshots reports whether one of the drivers takes snapshots. Then the shoot needs the snapshot controller, which serves
-// all drivers, and the CRDs that it works with.
+// HasSnapshots reports whether a driver supports snapshots. Then the shoot needs the snapshot controller, which serves all drivers, and its CRDs.
 func HasSnapshots(drivers []Driver) bool {
 	return slices.ContainsFunc(drivers, func(driver Driver) bool { return driver.Controller.Sidecars.Snapshotter != nil })
 }
 
-// SnapshotController returns the component that binds the snapshots of users to those of drivers. It speaks to nobody but the
-// shoot.
+// SnapshotController returns the component that binds users' snapshots to those of drivers. It only uses the shoot.
 func SnapshotController() component.Component {
 	return component.Component{
 		Name:     snapshotController,

@@ -8,13 +8,12 @@ import (
 	"github.com/trellis-garden/trellis/apis/networking"
 )
 
-// calicoPolicyName is upstream's, its binding's too.
+// calicoPolicyName is upstream's name, of the binding, too.
 const calicoPolicyName = "block-calico-network-unavailable"
 
-// calicoPolicy keeps Calico from saying whether a node's network is available, which is for the route controller to say where
-// pods are routed natively: else the two contradict each other whenever Calico's pod on a node starts or ends, and the node
-// loses its pods. Calico has no switch for it. Where the shoot's kube-apiserver does not serve such policies there is none, and
-// the condition flaps for a moment.
+// calicoPolicy keeps Calico from setting the condition of a node's network, which the route controller sets if pods are routed natively: otherwise the two
+// contradict each other whenever Calico's pod on a node starts or ends, and the node loses its pods. Calico has no setting for it. If the shoot's
+// kube-apiserver does not support such policies there is none, and the condition changes for a moment.
 func (in *inputs) calicoPolicy() []client.Object {
 	version := in.mutatingPolicies
 	if !in.routesPods || in.networkType != networking.Calico || version == "" {
@@ -44,7 +43,7 @@ func (in *inputs) calicoPolicy() []client.Object {
 					Expression: `[JSONPatch{op: "replace", path: "/status/conditions", value: variables.others + variables.before}]`,
 				},
 			}},
-			// Calico must be able to work where the policy does not.
+			// Calico must be able to work if the policy does not.
 			FailurePolicy:      new(admissionregistrationv1.Ignore),
 			ReinvocationPolicy: admissionregistrationv1.NeverReinvocationPolicy,
 		},

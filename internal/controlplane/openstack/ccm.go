@@ -17,7 +17,7 @@ import (
 const (
 	// ccmName is the name of the Deployment, of its image, and of the ServiceAccount in the shoot.
 	ccmName = "cloud-controller-manager"
-	// ccmCertificate is what it serves its metrics and its health with.
+	// ccmCertificate is its server certificate for metrics and health.
 	ccmCertificate = "cloud-controller-manager-server"
 
 	ccmPort         = 10258
@@ -26,7 +26,7 @@ const (
 	nonrootUser = 65532
 )
 
-// cloudControllerManager initializes nodes, and programs load balancers and, where pods are routed natively, routes.
+// cloudControllerManager initializes nodes, and creates load balancers and, if pods are routed natively, routes.
 func (in *inputs) cloudControllerManager() component.Component {
 	return component.Component{
 		Name: ccmName,
@@ -63,8 +63,8 @@ func (in *inputs) ccmContainer() component.Container {
 	}
 }
 
-// ccmFlags leaves --use-service-account-credentials out: with it, the cloud-controller-manager would need the right to make
-// tokens for any ServiceAccount.
+// ccmFlags leaves out --use-service-account-credentials: with it, the cloud-controller-manager would need the right to create tokens for any
+// ServiceAccount.
 func (in *inputs) ccmFlags() []string {
 	flags := []string{
 		"--cloud-provider=openstack",
@@ -102,8 +102,7 @@ func (in *inputs) routeFlags() []string {
 	}
 }
 
-// userAgents tell whoever reads the logs of OpenStack for whom a request is made. An application credential may leave domain
-// and project open.
+// userAgents name the shoot in the logs of OpenStack. An application credential may leave domain and project open.
 func (in *inputs) userAgents() []string {
 	return slices.DeleteFunc([]string{
 		cmp.Or(in.credentials.DomainName, in.credentials.DomainID),

@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	// upstreamCCMBinding is the ClusterRoleBinding by which upstream's extension makes the cloud-controller-manager an administrator
-	// of the shoot.
+	// upstreamCCMBinding is the ClusterRoleBinding by which upstream's extension makes the cloud-controller-manager an administrator of the shoot.
 	upstreamCCMBinding = "extensions.gardener.cloud:provider-openstack:" + ccmName
-	// ccmRole is the name of what gives it the rights that it needs: not upstream's, since the role of a binding cannot be changed.
+	// ccmRole is the name of its role and binding: not upstream's, since the role of a binding cannot be changed.
 	ccmRole = upstreamCCMBinding + ":controllers"
-	// cloudNodeController is the name of a role that upstream's extension brings along.
+	// cloudNodeController is the name of a role that upstream's extension deploys.
 	cloudNodeController = "system:controller:cloud-node-controller"
 )
 
-// ccmRBAC returns what the cloud-controller-manager may do in the shoot: what its controllers for nodes, their life, Services and
-// routes do there, as one ServiceAccount. It reads no Secrets: certificates of load balancers that terminate TLS are in Barbican.
+// ccmRBAC are the permissions of the cloud-controller-manager in the shoot: those of its controllers for nodes, their lifecycle, Services and routes, for one
+// ServiceAccount. It reads no Secrets: certificates of load balancers that terminate TLS are in Barbican.
 func ccmRBAC() []client.Object {
 	subject := serviceAccount(ccmName)
 	return []client.Object{
@@ -26,7 +25,7 @@ func ccmRBAC() []client.Object {
 		clusterRoleBinding(ccmRole, ccmRole, subject),
 		role(ccmRole, ccmSystemRules()),
 		roleBinding(ccmRole, ccmRole, subject),
-		// Nobody uses these two, but they are part of what upstream's extension deploys: a shoot that comes and goes keeps them.
+		// These two are unused, but upstream's extension deploys them: a shoot that moves there and back keeps them.
 		clusterRole(cloudNodeController, cloudNodeControllerRules()),
 		clusterRoleBinding(cloudNodeController, cloudNodeController, serviceAccount("cloud-node-controller")),
 	}
@@ -39,13 +38,13 @@ func ccmRules() []rbacv1.PolicyRule {
 		{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"list", "watch", "patch"}},
 		{APIGroups: []string{""}, Resources: []string{"services/status"}, Verbs: []string{"patch"}},
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
-		// It asks who wants to see its metrics, and whether they may.
+		// Delegated authentication and authorization of requests for its metrics.
 		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
 		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 	}
 }
 
-// ccmSystemRules are those in kube-system: leader election, and which certificates of clients to trust.
+// ccmSystemRules are those in kube-system: leader election, and the CAs of client certificates.
 func ccmSystemRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"create"}},
@@ -68,8 +67,7 @@ func cloudNodeControllerRules() []rbacv1.PolicyRule {
 	}
 }
 
-// retiredBinding is upstream's binding with nobody bound. Upstream's extension tells gardener-resource-manager to keep it for ever;
-// this one may go.
+// retiredBinding is upstream's binding without subjects. Upstream's extension makes gardener-resource-manager keep it; this one may be deleted.
 func retiredBinding() client.Object {
 	binding := clusterRoleBinding(upstreamCCMBinding, "cluster-admin")
 	binding.Annotations = map[string]string{resourcesv1alpha1.KeepObject: "false"}

@@ -14,9 +14,9 @@ import (
 const (
 	cinderDriver = "cinder.csi.openstack.org"
 	cinderImage  = "csi-driver-cinder"
-	// cinderNodeConfigName is the Secret in the shoot with what the plugin is told on nodes.
+	// cinderNodeConfigName is the Secret in the shoot with the plugin's configuration on nodes.
 	cinderNodeConfigName = "cloud-provider-config"
-	// rolePrefix precedes the names of roles and bindings in the shoot.
+	// rolePrefix is the prefix of the names of roles and bindings in the shoot.
 	rolePrefix = "extensions.gardener.cloud:provider-openstack:"
 )
 
@@ -41,7 +41,7 @@ func (in *inputs) csiDrivers() ([]csi.Driver, error) {
 	return drivers, nil
 }
 
-// cinder is the driver for volumes. It answers for volumes made by upstream's extension as well: names are the same.
+// cinder is the driver for volumes. It also serves volumes of upstream's extension: the names are the same.
 func (in *inputs) cinder() (csi.Driver, error) {
 	files, err := in.cinderNodeFiles()
 	if err != nil {
@@ -52,7 +52,7 @@ func (in *inputs) cinder() (csi.Driver, error) {
 		Spec: storagev1.CSIDriverSpec{
 			AttachRequired: new(true),
 			PodInfoOnMount: new(true),
-			// The plugin has refused ephemeral volumes since 1.31, but the field cannot be changed.
+			// The plugin has refused ephemeral volumes since 1.31, but the field is immutable.
 			VolumeLifecycleModes: []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral},
 		},
 		Controller: in.cinderController(),
@@ -83,12 +83,12 @@ func (in *inputs) cinderController() csi.Controller {
 		User:            nonrootUser,
 		Plugin:          plugin,
 		Sidecars: csi.Sidecars{
-			// Strict: a volume is made where the pod goes that is the first to use it, and nowhere else.
+			// Strict: a volume is created in the zone of the first pod that uses it.
 			Provisioner: &csi.Sidecar{
 				ShootAccess: accountProvisioner,
 				Args:        append(in.provisionerFlags(), "--strict-topology=true", "--default-fstype=ext4"),
 			},
-			// Cinder hands out lists of volumes in pages. Small ones make an attacher with many volumes too slow to attach any.
+			// Cinder lists volumes in pages. With small ones an attacher with many volumes is too slow to attach any.
 			Attacher:    &csi.Sidecar{ShootAccess: accountAttacher, Args: []string{"--max-entries=1000"}},
 			Snapshotter: &csi.Sidecar{ShootAccess: accountSnapshotter, Args: in.snapshotterFlags()},
 			Resizer:     &csi.Sidecar{ShootAccess: accountResizer},
@@ -111,7 +111,7 @@ func (in *inputs) cinderNode(files map[string][]byte) csi.Node {
 				"--endpoint=$(CSI_ENDPOINT)",
 				"--cloud-config=" + path.Join(cloudConfigFolder, cloudConfigFile),
 				"--provide-controller-service=false",
-				// The default of some versions is that it logs in.
+				// The default of some versions is to log in.
 				"--node-service-no-os-client=true",
 				"--v=3",
 			},
@@ -127,7 +127,7 @@ func (in *inputs) cinderNode(files map[string][]byte) csi.Node {
 	}
 }
 
-// provisionerFlags are the same for both drivers. In OpenStack, volumes and shares carry the shoot in their names.
+// provisionerFlags are the same for both drivers. Volumes and shares in OpenStack have the shoot in their names.
 func (in *inputs) provisionerFlags() []string {
 	return []string{"--feature-gates=Topology=true", "--volume-name-prefix=pv-" + in.clusterName}
 }

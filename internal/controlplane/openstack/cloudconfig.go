@@ -15,7 +15,7 @@ const (
 	cinderConfigName = "cloud-provider-disk-config-csi"
 	cloudConfigFile  = "cloudprovider.conf"
 	keystoneCAFile   = "keystone-ca.crt"
-	// cloudConfigFolder is where components see the files of a config.
+	// cloudConfigFolder is where components mount the files of a config.
 	cloudConfigFolder = "/etc/kubernetes/cloudprovider"
 )
 
@@ -44,9 +44,8 @@ func (in *inputs) cinderConfig() (controlplane.Config, error) {
 	return in.configOf(cinderConfigName, file)
 }
 
-// cinderNodeFiles are the configuration of the Cinder driver on nodes, which never logs in: it holds no credentials. What it
-// says about volumes is what the controller is told too, since the two share it between them: the controller goes by
-// ignore-volume-az, nodes by the rest.
+// cinderNodeFiles are the configuration of the Cinder driver on nodes, which never logs in: it contains no credentials. Settings of volumes are the same as
+// the controller's: the controller uses ignore-volume-az, nodes the others.
 func (in *inputs) cinderNodeFiles() (map[string][]byte, error) {
 	file := &iniFile{}
 	in.writeBlockStorage(file)
@@ -57,7 +56,7 @@ func (in *inputs) cinderNodeFiles() (map[string][]byte, error) {
 	return map[string][]byte{cloudConfigFile: data}, nil
 }
 
-// configOf makes a config of a file that logs in, and of whom it trusts.
+// configOf returns a config with the login and the CA bundle.
 func (in *inputs) configOf(name string, file *iniFile) (controlplane.Config, error) {
 	data, err := file.bytes()
 	if err != nil {
@@ -80,7 +79,7 @@ func (in *inputs) writeGlobal(file *iniFile) {
 	}
 }
 
-// writeMetadata writes the time that a call to OpenStack may take, which has come to stand under this headline.
+// writeMetadata writes the timeout of requests to OpenStack, which is in this section.
 func (in *inputs) writeMetadata(file *iniFile) {
 	if timeout := in.profile.RequestTimeout; timeout != nil && timeout.Duration > 0 {
 		file.section("Metadata")
@@ -95,8 +94,8 @@ func (in *inputs) writeBlockStorage(file *iniFile) {
 	file.set("node-volume-attach-limit", numberText(in.profile.NodeVolumeAttachLimit))
 }
 
-// writeNetworking says which addresses of a server are a node's. The shoot's own network is always among the internal ones:
-// as soon as one is named, addresses in all others do not count.
+// writeNetworking writes which addresses of a server are a node's. The shoot's own network is always one of the internal ones: once a network is named,
+// addresses in others do not count.
 func (in *inputs) writeNetworking(file *iniFile) {
 	addresses := in.config.NodeAddresses
 	if addresses == nil {
@@ -126,7 +125,7 @@ func (in *inputs) nodeSubnet() (string, error) {
 	return "", fmt.Errorf("%w: %s names no subnet of purpose %q", controlplane.ErrInfrastructureIncomplete, statusPath(), openstackv1alpha1.PurposeNodes)
 }
 
-// boolText writes a switch; nil is empty.
+// boolText formats a boolean; nil is empty.
 func boolText(on *bool) string {
 	if on == nil {
 		return ""
@@ -134,7 +133,7 @@ func boolText(on *bool) string {
 	return strconv.FormatBool(*on)
 }
 
-// numberText writes a number; nil is empty.
+// numberText formats a number; nil is empty.
 func numberText(number *int32) string {
 	if number == nil {
 		return ""

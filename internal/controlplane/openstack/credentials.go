@@ -8,10 +8,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// CompleteCredentials implements controlplane.Driver. Afterwards the Secret says for itself what Credentials.At makes of it,
-// so that whoever reads it without the cloud profile logs in at the same place and trusts the same certificates. Where the cloud profile has no URL,
-// or none that can be read, the Secret has none either, and nobody logs in with it. It is not refused: gardenlet writes it before a
-// deletion, too, and what is wrong with the cloud profile is told by the objects that need it.
+// CompleteCredentials implements controlplane.Driver. Afterwards the Secret contains the result of Credentials.At, so that programs without the cloud profile
+// use the same Keystone and trust the same certificates. If the cloud profile has no valid URL, the Secret has none either, and no program can log in with
+// it. It is not refused: gardenlet writes it before a deletion, too, and errors of the cloud profile are reported by the objects that need it.
 func (d *Driver) CompleteCredentials(secret *corev1.Secret, cluster *contract.Cluster) error {
 	data := secret.Data
 	delete(data, "authURL")
@@ -30,7 +29,7 @@ func (d *Driver) CompleteCredentials(secret *corev1.Secret, cluster *contract.Cl
 	return nil
 }
 
-// keystoneIn returns what the cloud profile says about Keystone in the shoot's region, without a URL if that is not to be found out.
+// keystoneIn returns Keystone in the shoot's region from the cloud profile, without a URL if it cannot be determined.
 func keystoneIn(cluster *contract.Cluster) cloudopenstack.Keystone {
 	profile, err := openstackv1alpha1.DecodeKeystone(cluster.CloudProfile.Spec.ProviderConfig)
 	if err != nil {

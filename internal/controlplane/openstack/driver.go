@@ -20,7 +20,7 @@ import (
 // Type is the provider type that the driver serves.
 const Type = "openstack"
 
-// Driver knows what a shoot's control plane needs of OpenStack. It has no state.
+// Driver describes a shoot's control plane on OpenStack. It has no state.
 type Driver struct{}
 
 var _ controlplane.Driver = (*Driver)(nil)
@@ -28,7 +28,7 @@ var _ controlplane.Driver = (*Driver)(nil)
 // New returns the driver.
 func New() *Driver { return &Driver{} }
 
-// References implements controlplane.Driver: the user may give credentials for Manila alone.
+// References implements controlplane.Driver: the user may give credentials for Manila only.
 func (d *Driver) References(shoot *controlplane.Shoot) []string {
 	config, err := openstackv1alpha1.DecodeControlPlaneConfig(shoot.ControlPlane.Spec.ProviderConfig)
 	if err != nil {
@@ -100,7 +100,7 @@ func (in *inputs) configs() ([]controlplane.Config, error) {
 	return []controlplane.Config{ccm, cinder}, nil
 }
 
-// messages tell of what is accepted for the sake of shoots that live, and should not be.
+// messages describe what is accepted for existing shoots only.
 func (in *inputs) messages() []string {
 	var messages []string
 	if unknown := in.unknownFeatureGates(); len(unknown) > 0 {
@@ -121,9 +121,8 @@ func (in *inputs) messages() []string {
 	return messages
 }
 
-// staleNodeConditions are those that Calico leaves on nodes when it stops to wrap packets: it then has no say any more over
-// whether a node's network is available, the cloud-controller-manager's route controller has. It would take a stale
-// "unavailable" for its own.
+// staleNodeConditions are those that Calico leaves on nodes when it stops encapsulating packets: then the cloud-controller-manager's route controller sets the
+// condition of a node's network, and would take a stale "unavailable" for its own.
 func (in *inputs) staleNodeConditions() []controlplane.NodeCondition {
 	if !in.routesPods || in.networkType != networking.Calico {
 		return nil

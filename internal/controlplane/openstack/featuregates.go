@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// configuredFeatureGates are those that the user gives to the cloud-controller-manager.
+// configuredFeatureGates are the user's for the cloud-controller-manager.
 func (in *inputs) configuredFeatureGates() map[string]bool {
 	if in.config.CloudControllerManager == nil {
 		return nil
@@ -18,8 +18,8 @@ func (in *inputs) configuredFeatureGates() map[string]bool {
 	return in.config.CloudControllerManager.FeatureGates
 }
 
-// validateFeatureGates refuses gates that Kubernetes of the shoot's version does not have, or has locked. In a shoot that lives they are left out instead:
-// a version may have removed what was accepted once, and a cloud-controller-manager does not start with a gate that it does not know.
+// validateFeatureGates refuses gates that Kubernetes of the shoot's version does not have, or has locked. In an existing shoot they are left out instead: a
+// version may have removed what was accepted before, and a cloud-controller-manager does not start with an unknown gate.
 func (in *inputs) validateFeatureGates(path *field.Path) field.ErrorList {
 	if !in.isNew {
 		return nil
@@ -27,7 +27,7 @@ func (in *inputs) validateFeatureGates(path *field.Path) field.ErrorList {
 	return features.ValidateFeatureGates(in.configuredFeatureGates(), in.kubernetesVersion, path.Child("cloudControllerManager", "featureGates"))
 }
 
-// unknownFeatureGates are the given ones that are left out, sorted.
+// unknownFeatureGates are the user's gates that are left out, sorted.
 func (in *inputs) unknownFeatureGates() []string {
 	var unknown []string
 	for name, value := range in.configuredFeatureGates() {

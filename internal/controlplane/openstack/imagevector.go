@@ -5,5 +5,5 @@ import _ "embed" // for the image vector
 //go:embed images.yaml
 var imageVector []byte
 
-// ImageVector returns the images of what is OpenStack's own, in the format of Gardener's image vectors.
+// ImageVector returns OpenStack's images, in the format of Gardener's image vectors.
 func ImageVector() []byte { return imageVector }

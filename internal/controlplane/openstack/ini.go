@@ -8,11 +8,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// iniFile writes a file for gopkg.in/gcfg.v1, which is what reads the configuration of everything in
-// cloud-provider-openstack. Its syntax is that of git's configuration files: [Section] or [Section "label"], and lines
-// key = "value". Within the quotes a backslash stands before a backslash or a quote; \n and \t are a line feed and a tab, in
-// values only. There is nothing for a carriage return, which it drops without a word, NUL, which it refuses, and bytes that
-// are not UTF-8. A text with one of these is a problem that the whole file fails with: half a password is worse than none.
+// iniFile writes a file for gopkg.in/gcfg.v1, which parses the configuration of all programs of cloud-provider-openstack. Its syntax is that of git's
+// configuration files: [Section] or [Section "label"], and lines key = "value". In the quotes a backslash escapes a backslash or a quote; \n and \t are a
+// line feed and a tab, in values only. It cannot represent a carriage return, which the parser drops silently, NUL, which it refuses, and invalid UTF-8. A
+// text with one of these fails the whole file: half a password is worse than none.
 type iniFile struct {
 	text        strings.Builder
 	sectionName string
@@ -48,7 +47,7 @@ func (f *iniFile) set(key, value string) {
 	f.setFrom(fmt.Sprintf("%q of [%s]", key, f.sectionName), key, value)
 }
 
-// setFrom does the same for a value that somebody else gave under another name. Errors name the origin, never the value.
+// setFrom is set for a value that has another name elsewhere. Errors name that, never the value.
 func (f *iniFile) setFrom(origin, key, value string) {
 	if value == "" {
 		return
@@ -73,7 +72,7 @@ func (f *iniFile) check(origin, text string) {
 	f.problems = append(f.problems, fmt.Sprintf("%s holds %s, which a configuration file cannot express: use a text without", origin, what))
 }
 
-// bytes returns the file, or as a cloud.Configuration error everything that it cannot express.
+// bytes returns the file, or a cloud.Configuration error that names all that cannot be represented.
 func (f *iniFile) bytes() ([]byte, error) {
 	if len(f.problems) > 0 {
 		return nil, cloud.Errorf(cloud.Configuration, "%s", strings.Join(f.problems, "; "))

@@ -16,31 +16,29 @@ import (
 type inputs struct {
 	config  *openstackv1alpha1.ControlPlaneConfig
 	profile *openstackv1alpha1.CloudProfileConfig
-	// infrastructure is empty where it is missing or cannot be decoded; infrastructureErr says why it cannot be.
+	// infrastructure is empty if it is missing or cannot be decoded; infrastructureErr is the error.
 	infrastructure    *openstackv1alpha1.InfrastructureStatus
 	infrastructureErr error
-	// credentials are complete: they say who logs in, where, and whom to trust.
+	// credentials are complete, with Keystone's URL and CA bundle.
 	credentials cloudopenstack.Credentials
-	// manilaCredentials are those that the user gave for Manila alone; nil when there are none.
+	// manilaCredentials are the user's for Manila only; nil if there are none.
 	manilaCredentials *cloudopenstack.Credentials
 	// isNew is true while the shoot is being created.
 	isNew bool
-	// technicalID is the shoot's name in the cloud, clusterName what the components call it: the namespace. They are the
-	// same but for self-hosted shoots.
+	// technicalID is the shoot's name in the cloud, clusterName the components' name of the cluster: the namespace. They only differ for self-hosted shoots.
 	technicalID, clusterName string
 	region                   string
 	// kubernetesVersion is the shoot's, e.g. "1.36.3".
 	kubernetesVersion string
-	// mutatingPolicies is the version in which the shoot serves MutatingAdmissionPolicies, e.g.
-	// "admissionregistration.k8s.io/v1"; empty when it does not.
+	// mutatingPolicies is the version in which the shoot serves MutatingAdmissionPolicies, e.g. "admissionregistration.k8s.io/v1"; empty if it does not.
 	mutatingPolicies string
-	// networkType is that of the network plugin, e.g. "calico"; empty when there is none.
+	// networkType is the network plugin's, e.g. "calico"; empty if there is none.
 	networkType string
-	// routesPods is true when the network plugin routes pods natively, so that somebody must program routes.
+	// routesPods is true if the network plugin does not encapsulate packets, so that routes are needed.
 	routesPods bool
 	// podRanges are in CIDR notation.
 	podRanges []string
-	// zones are those of the nodes, sorted. nodeRange is the nodes' IPv4 range in CIDR notation.
+	// zones are the nodes' zones, sorted. nodeRange is the nodes' IPv4 range in CIDR notation.
 	zones     []string
 	nodeRange string
 }
@@ -56,7 +54,7 @@ func inputsOf(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	return contract.DecodeOnce(shoot.Decoded, func() (*inputs, field.ErrorList) { return decodeInputs(shoot) })
 }
 
-// decodeInputs reads all documents. Each error says in which document it is.
+// decodeInputs decodes all documents. Each error names the document.
 func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	var errs field.ErrorList
 	addError := func(path *field.Path, err error) {
@@ -111,7 +109,7 @@ func (in *inputs) checkInfrastructure() error {
 	return err
 }
 
-// completeCredentials settles who logs in and where.
+// completeCredentials returns the login with Keystone's URL.
 func completeCredentials(data map[string][]byte, keystone cloudopenstack.Keystone) (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(data)
 	if err != nil {
@@ -121,7 +119,7 @@ func completeCredentials(data map[string][]byte, keystone cloudopenstack.Keyston
 	return credentials, credentials.Validate()
 }
 
-// decodeManilaCredentials reads the credentials that the user gave for Manila alone. They are for the same cloud.
+// decodeManilaCredentials decodes the user's credentials for Manila only. They are for the same cloud.
 func decodeManilaCredentials(shoot *controlplane.Shoot, in *inputs, keystone cloudopenstack.Keystone) (*cloudopenstack.Credentials, error) {
 	name := manilaReference(in.config)
 	if name == "" {

@@ -6,17 +6,17 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
-// What load balancers are told when the user says nothing; the figures are upstream's.
+// The defaults of load balancers, which are upstream's.
 const (
 	monitorDelay      = "20s"
 	monitorTimeout    = "30s"
 	monitorMaxRetries = "2"
 )
 
-// anySubnet is a pattern that every subnet matches, whatever its name.
+// anySubnet is a pattern that matches all subnets.
 const anySubnet = "~.*"
 
-// writeLoadBalancers writes what is the same for all load balancers, and the classes among which Services choose.
+// writeLoadBalancers writes the settings of all load balancers, and the classes for Services.
 func (in *inputs) writeLoadBalancers(file *iniFile) error {
 	nodes, err := in.nodeSubnet()
 	if err != nil {
@@ -81,7 +81,7 @@ func writeMonitor(file *iniFile, monitor *openstackv1alpha1.HealthMonitor) {
 	file.set("monitor-max-retries-down", numberText(monitor.MaxRetriesDown))
 }
 
-// writeClass writes the networks of a class. What it leaves out is taken from [LoadBalancer].
+// writeClass writes the networks of a class. Missing keys are taken from [LoadBalancer].
 func writeClass(file *iniFile, class openstackv1alpha1.LoadBalancerClass) {
 	file.set("floating-network-id", value(class.FloatingNetworkID))
 	switch {
@@ -133,7 +133,7 @@ func uniqueNames(classes []openstackv1alpha1.LoadBalancerClass) []openstackv1alp
 	return result
 }
 
-// floatingPool is the cloud profile's entry for the shoot's external network, which users call by its name or its ID.
+// floatingPool is the cloud profile's entry for the shoot's external network, given by name or ID.
 func (in *inputs) floatingPool() *openstackv1alpha1.FloatingPool {
 	network := in.infrastructure.Networks.FloatingPool
 	if pool := in.profile.FindFloatingPool(network.Name, in.region, in.credentials.DomainName); pool != nil {
@@ -142,8 +142,7 @@ func (in *inputs) floatingPool() *openstackv1alpha1.FloatingPool {
 	return in.profile.FindFloatingPool(network.ID, in.region, in.credentials.DomainName)
 }
 
-// globalClass is what counts for Services that choose no class: the shoot's networks, changed by the private and the default
-// class.
+// globalClass is used for Services without a class: the shoot's networks, changed by the private and the default class.
 func (in *inputs) globalClass(classes []openstackv1alpha1.LoadBalancerClass, nodeSubnet string) openstackv1alpha1.LoadBalancerClass {
 	global := openstackv1alpha1.LoadBalancerClass{FloatingNetworkID: &in.infrastructure.Networks.FloatingPool.ID, SubnetID: &nodeSubnet}
 	if private := classFor(openstackv1alpha1.LoadBalancerPurposePrivate, classes); private != nil && value(private.SubnetID) != "" {
@@ -181,8 +180,8 @@ func classFor(purpose string, classes []openstackv1alpha1.LoadBalancerClass) *op
 	return nil
 }
 
-// ownSubnets lets a class on another external network choose among all subnets there, if it chooses none itself: otherwise
-// the choice for all Services would count for it, which is one on the wrong network.
+// ownSubnets makes a class in another external network without subnets use all subnets there: otherwise the setting for all Services would apply, which names
+// subnets of the wrong network.
 func ownSubnets(class, global openstackv1alpha1.LoadBalancerClass) openstackv1alpha1.LoadBalancerClass {
 	onOtherNetwork := value(class.FloatingNetworkID) != "" && value(class.FloatingNetworkID) != value(global.FloatingNetworkID)
 	if onOtherNetwork && !choosesSubnets(class) && choosesSubnets(global) {

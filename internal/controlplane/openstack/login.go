@@ -6,11 +6,11 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// loginFact is something that a component of cloud-provider-openstack is told about its login, under the name that it has
-// in configuration files and the one that it has in Secrets of the Manila driver. The latter must not be there when empty.
+// loginFact is a key of a component's login, with its name in configuration files and in Secrets of the Manila driver. In the latter it must be left out if
+// it is empty.
 type loginFact struct {
 	inFile, inSecret string
-	// origin is the key under which the value is in the Secret with credentials, empty when it comes from elsewhere.
+	// origin is the key in the Secret with credentials; empty if the value is from elsewhere.
 	origin, value string
 }
 
@@ -22,8 +22,8 @@ func (f loginFact) where() string {
 	return fmt.Sprintf("%q in the Secret with credentials", f.origin)
 }
 
-// loginFacts says who logs in where, with no more than it takes: of a name and an ID the ID alone, and of an application
-// credential nothing about its project, of which Keystone wants to hear nothing. The CA bundle is not among them.
+// loginFacts are the keys of the login, as few as possible: of name and ID only the ID, and for an application credential no project, which Keystone refuses.
+// The CA bundle is not included.
 func loginFacts(c cloudopenstack.Credentials, region string) []loginFact {
 	facts := []loginFact{{"auth-url", "os-authURL", "authURL", c.AuthURL}}
 	switch {
@@ -51,7 +51,7 @@ func loginFacts(c cloudopenstack.Credentials, region string) []loginFact {
 	return facts
 }
 
-// domainFacts say in which domain the user is. A user without a domain of its own is in that of the project.
+// domainFacts are the user's domain. A user without a domain of its own is in the project's.
 func domainFacts(c cloudopenstack.Credentials) []loginFact {
 	if c.UserDomainID == "" && c.UserDomainName == "" {
 		return preferID(
@@ -63,7 +63,7 @@ func domainFacts(c cloudopenstack.Credentials) []loginFact {
 		loginFact{"user-domain-name", "os-userDomainName", "userDomainName", c.UserDomainName})
 }
 
-// projectFacts say which project is meant. Its domain is said by domainFacts already where it is the user's too.
+// projectFacts are the project. Its domain is left out if it is the user's, too.
 func projectFacts(c cloudopenstack.Credentials) []loginFact {
 	facts := preferID(
 		loginFact{"tenant-id", "os-projectID", "tenantID", c.TenantID},
@@ -76,7 +76,7 @@ func projectFacts(c cloudopenstack.Credentials) []loginFact {
 		loginFact{"tenant-domain-name", "os-projectDomainName", "domainName", c.DomainName})...)
 }
 
-// preferID drops the name where there is an ID: clients refuse both.
+// preferID drops the name if there is an ID: clients refuse both.
 func preferID(id, name loginFact) []loginFact {
 	if id.value != "" {
 		return []loginFact{id}

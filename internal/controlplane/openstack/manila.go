@@ -17,12 +17,12 @@ import (
 
 const (
 	manilaDriver = "nfs.manila.csi.openstack.org"
-	// manilaControllerName is the name of the Deployment and of its VerticalPodAutoscaler; both are upstream's.
+	// manilaControllerName is the name of the Deployment and of its VerticalPodAutoscaler, which are upstream's.
 	manilaControllerName = "csi-driver-manila-controller"
 
 	manilaImage = "csi-driver-manila"
 	nfsImage    = "csi-driver-nfs"
-	// nfsDriver is what the driver that mounts calls itself: not its own name, so that users may have one of their own.
+	// nfsDriver is the name of the driver that mounts, which differs from its own, so that users may have one of their own.
 	nfsDriver = "gardener.nfs.csi.k8s.io"
 
 	forwardFolder = "/csi-fwd"
@@ -31,12 +31,12 @@ const (
 
 // manila is the driver for shared file systems, nil unless the shoot has them.
 //
-// It consists of two plugins: one speaks to Manila and passes everything on that has to do with file systems, to one for NFS.
-// In the seed nothing is passed on, but the first asks the second whether it is well whenever it is asked itself.
+// It consists of two plugins: one calls Manila and passes all requests for file systems to the other, for NFS. In the seed no requests are passed on, but the
+// first checks the second whenever it is checked itself.
 //
-// Both on nodes and in the seed it logs in with what comes with each request, from the Secret manila-csi-plugin in the shoot. The
-// controller gets no credentials of its own, though it could read some from a file: what comes with a request would win over
-// the file, key by key, so whoever can write a StorageClass could have the password sent to a Keystone of their own.
+// On nodes and in the seed it logs in with the credentials of each request, from the Secret manila-csi-plugin in the shoot. The controller gets no
+// credentials of its own, though it could read some from a file: those of a request would override the file, key by key, so that a user with the right to
+// create a StorageClass could have the password sent to another Keystone.
 func (in *inputs) manila() *csi.Driver {
 	if !in.hasManila() {
 		return nil
@@ -68,17 +68,17 @@ func (in *inputs) manilaController() csi.Controller {
 		Plugin:          plugin,
 		Extra:           []component.Container{nfsPlugin("openstack-csi-manila-nfs-driver", "--nodeid=none")},
 		Sidecars: csi.Sidecars{
-			// Not strict: a share can be used from wherever there is a way to it.
+			// Not strict: a share can be used from all zones with a route to it.
 			Provisioner: &csi.Sidecar{ShootAccess: accountProvisioner, Args: in.provisionerFlags()},
 			Snapshotter: &csi.Sidecar{ShootAccess: accountSnapshotter, Args: in.snapshotterFlags()},
 			Resizer:     &csi.Sidecar{ShootAccess: accountResizer},
 		},
-		// Both, since nobody knows before the login where Manila is. Requests decide where the plugin logs in, so it must reach no more.
+		// Both, since Manila's address is unknown before the login. Requests determine where the plugin logs in, so it must not reach more.
 		Egress: []component.Destination{component.PublicNetworks, component.PrivateNetworks},
 	}
 }
 
-// manilaNode is not critical: a node can do without shares until a pod wants one.
+// manilaNode is not critical: a node does not need shares until a pod uses one.
 func (in *inputs) manilaNode() csi.Node {
 	mounter := nfsPlugin("driver-nfs-nfs-node", "--nodeid=$(NODE_ID)", "--mount-permissions=0777")
 	mounter.Env = []corev1.EnvVar{{
@@ -95,7 +95,7 @@ func (in *inputs) manilaNode() csi.Node {
 	}
 }
 
-// manilaPlugin says nothing about the node: the plugin asks Nova's metadata service who and where it is.
+// manilaPlugin does not set the node: the plugin reads it from Nova's metadata service.
 func (in *inputs) manilaPlugin(name string, more ...string) component.Container {
 	return component.Container{
 		Name:    name,
@@ -143,8 +143,7 @@ func zonesOf(shoot *gardencorev1beta1.Shoot) []string {
 	return slices.Compact(zones)
 }
 
-// nodeRangeOf returns the IPv4 range from which nodes come. Statuses of old do not tell it; then the user did, or it is some
-// part of what Gardener calls the nodes' range.
+// nodeRangeOf returns the nodes' IPv4 range. Old statuses do not contain it; then it is the user's, or a part of the shoot's range of nodes.
 func nodeRangeOf(status *openstackv1alpha1.InfrastructureStatus, shoot *controlplane.Shoot) string {
 	var reported, configured, fromShoot string
 	for _, subnet := range status.Networks.Subnets {

@@ -7,11 +7,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// manilaSecret is the data of the Secret in the shoot that the Manila driver logs in with. It takes credentials from nowhere
-// else: they come with every request, from the Secret that the storage class names, on nodes too. So they are those that the
-// user gave for Manila alone; only shoots that had Manila before there was such a thing keep the infrastructure's.
+// manilaSecret is the data of the Secret in the shoot with the Manila driver's credentials, which are part of each request, from the Secret in the storage
+// class, on nodes, too. So they are the user's credentials for Manila only; shoots that had Manila before these existed keep the infrastructure's.
 //
-// Nothing is escaped: the driver reads the values as they are, and the CA bundle from among them. But they travel as texts.
+// Values are not escaped: the driver reads them as they are, with the CA bundle. But they must be valid UTF-8.
 func (in *inputs) manilaSecret() (map[string][]byte, error) {
 	credentials := in.credentials
 	if in.manilaCredentials != nil {

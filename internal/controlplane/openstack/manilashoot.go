@@ -17,15 +17,14 @@ import (
 
 const (
 	manilaClass = "csi-manila-nfs"
-	// manilaLogin is the name of the Secret that the driver logs in with, manilaLoginRole of the right to read it.
+	// manilaLogin is the name of the Secret with the driver's credentials, manilaLoginRole of the role for reading it.
 	manilaLogin     = "manila-csi-plugin"
 	manilaLoginRole = rolePrefix + "csi-manila-secret"
 )
 
-// manilaShootObjects are what only this driver needs in the shoot: whom it logs in as, the right of its sidecars to read
-// that, and classes. Classes stand here and not among the others since upstream's extension has them in the ManagedResource
-// of components: moved to that of classes, they would be deleted on the way. None is the default, so there is no choice of users to
-// be respected.
+// manilaShootObjects are the driver's objects in the shoot: credentials, permission of its sidecars to read them, and classes. The classes are here since
+// upstream's extension has them in the ManagedResource of components: they would be deleted if they were moved to that of classes. None is the default,
+// so there is no user's choice to be respected.
 func (in *inputs) manilaShootObjects() ([]client.Object, error) {
 	if !in.hasManila() {
 		return nil, nil
@@ -58,15 +57,14 @@ func (in *inputs) manilaShootObjects() ([]client.Object, error) {
 	return append(objects, manilaSnapshotClass()), nil
 }
 
-// zonesWithoutClass are those whose names cannot be part of an object's. The API server would refuse it, and with it all that
-// goes to the shoot.
+// zonesWithoutClass are those whose names cannot be part of an object's. The API server would refuse the object, and with it all objects for the shoot.
 func (in *inputs) zonesWithoutClass() []string {
 	return slices.DeleteFunc(slices.Clone(in.zones), func(zone string) bool { return isObjectName(manilaClass + "-" + zone) })
 }
 
 func isObjectName(name string) bool { return len(validation.IsDNS1123Subdomain(name)) == 0 }
 
-// manilaStorageClass makes shares in the shoot's share network that nodes, and nobody else, may mount.
+// manilaStorageClass creates shares in the shoot's share network that only nodes may mount.
 func (in *inputs) manilaStorageClass(name string, more map[string]string) *storagev1.StorageClass {
 	parameters := map[string]string{
 		"type":            "default",
@@ -96,7 +94,7 @@ func manilaSnapshotClass() client.Object {
 	return class
 }
 
-// manilaLoginFor lets a kind of request carry the Secret.
+// manilaLoginFor sets the Secret for a kind of request.
 func manilaLoginFor(call string) map[string]string {
 	return map[string]string{
 		"csi.storage.k8s.io/" + call + "-secret-name":      manilaLogin,

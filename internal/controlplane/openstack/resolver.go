@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// resolvConf is the file that kubelets give to pods as their resolv.conf.
+	// resolvConf is the file that kubelets use as pods' resolv.conf.
 	resolvConf = "/etc/resolv-for-kubelet.conf"
-	// resolvScript makes it. All names here are upstream's: a node that changes hands keeps its parts.
+	// resolvScript writes it. All names are upstream's, so that adopted nodes keep their files and units.
 	resolvScript = "/opt/bin/update-resolv-conf.sh"
 )
 
-// resolver brings options of resolv.conf that a landscape wants to its nodes.
+// resolver adds a landscape's options to nodes' resolv.conf.
 type resolver struct{ options []string }
 
-// newResolver reads the options from a cloud profile. They end up in a script, so that only what can be an option passes
-// (resolv.conf(5): names, numbers, and colons between them). Others are left out: a landscape admin mistyped them, and all shoots
-// of the cloud profile have to live with it.
+// newResolver reads the options from a cloud profile. They become part of a script, so only valid options are used (resolv.conf(5): names, numbers, and
+// colons between them). Others are left out: they are an admin's error, and all shoots of the cloud profile must keep working.
 func newResolver(profile *openstackv1alpha1.CloudProfileConfig) resolver {
 	validOption := regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 	var r resolver
@@ -36,8 +35,8 @@ func newResolver(profile *openstackv1alpha1.CloudProfileConfig) resolver {
 	return r
 }
 
-// units run the script whenever the machine starts, before the kubelet, and whenever its resolv.conf changes. Without the
-// second, a new name server would reach no pod.
+// units run the script when the machine starts, before the kubelet, and whenever its resolv.conf changes. Without the second, a new name server would not
+// reach pods.
 func (r resolver) units() []extensionsv1alpha1.Unit {
 	return []extensionsv1alpha1.Unit{
 		{Name: "update-resolv-conf.path", Enable: new(true), Content: new(resolvPathUnit)},

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// word is a word of a command line in a unit file, and where it stands in the file's text.
+// word is a word of a command line in a unit file, with its position in the file's text.
 type word struct {
-	// text is the word without its quotes. Escapes stay as they are.
+	// text is the word without its quotes. Escapes are kept.
 	text       string
 	start, end int
 }
 
-// readCommandLine splits the text between two positions of a unit file into words, after the manner of systemd.service(5):
-// they are separated by white space and by ends of lines behind a backslash, quotes hold them together, and lines of comments
-// between them do not count.
+// readCommandLine splits a part of a unit file into words, as systemd.service(5) does: they are separated by white space and by ends of lines after a
+// backslash, quotes keep them together, and comment lines are skipped.
 func readCommandLine(text string, start, end int) ([]word, error) {
 	var words []word
 	for position := start; position < end; {
@@ -32,7 +31,7 @@ func readCommandLine(text string, start, end int) ([]word, error) {
 	return words, nil
 }
 
-// blankWidth returns how much at the start of some text separates words.
+// blankWidth returns the length of the separator at the start of a text.
 func blankWidth(text string, startsLine bool) int {
 	switch {
 	case startsLine && isComment(strings.TrimSpace(lineAt(text, 0))):

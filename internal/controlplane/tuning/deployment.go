@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TuneKubeAPIServer changes the Deployment kube-apiserver. It refuses a tuning that touches flags by which Gardener exposes
-// the API server: gardener/docs/extensions/controlplane-webhooks.md reserves them.
+// TuneKubeAPIServer changes the Deployment kube-apiserver. It refuses a tuning of flags by which Gardener exposes the API server:
+// gardener/docs/extensions/controlplane-webhooks.md reserves them.
 func TuneKubeAPIServer(deployment *appsv1.Deployment, pod Pod) error {
 	for _, reserved := range []string{"--advertise-address", "--endpoint-reconciler-type"} {
 		if _, set := pod.SetFlags[reserved]; set || slices.Contains(pod.DropFlags, reserved) {
@@ -66,8 +66,7 @@ func dropVolumes(pod *corev1.PodSpec, names []string) {
 	}
 }
 
-// tuneFlags changes flags wherever they are: Gardener writes those of the kube-apiserver into args, those of the
-// kube-controller-manager into command.
+// tuneFlags changes flags in command and args: Gardener writes those of the kube-apiserver to args, those of the kube-controller-manager to command.
 func tuneFlags(container *corev1.Container, pod Pod) {
 	set := func(flag string) bool { _, set := pod.SetFlags[flag]; return set }
 	for _, flag := range without(pod.DropFlags, set) {
@@ -87,7 +86,7 @@ func tuneFlags(container *corev1.Container, pod Pod) {
 	}
 }
 
-// without leaves out what is taken away and given at once: only so does a second pass find everything in its place.
+// without leaves out what is both dropped and added: only then a second call changes nothing.
 func without(names []string, excluded func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), excluded)
 }

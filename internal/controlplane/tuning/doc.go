@@ -1,6 +1,5 @@
-// Package tuning describes what a cloud wants to be different in the components that Gardener itself deploys, and makes it
-// so: pure functions over the objects, deterministic and idempotent, for admission webhooks to call.
+// Package tuning describes a cloud's changes to the components that Gardener itself deploys, and applies them: pure functions over the objects,
+// deterministic and idempotent, for admission webhooks.
 //
-// What may be changed, and what may not, is fixed by gardener/docs/extensions/controlplane-webhooks.md. The package must not
-// know any one cloud, nor how a request reaches it.
+// gardener/docs/extensions/controlplane-webhooks.md says what may be changed. The package must not depend on a cloud, or on admission.
 package tuning

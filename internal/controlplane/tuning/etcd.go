@@ -6,12 +6,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// EtcdStorage says on what a seed keeps the etcds of its shoots.
+// EtcdStorage describes the volumes of the etcds in a seed.
 type EtcdStorage struct {
 	Main, Events EtcdVolume
 }
 
-// EtcdVolume describes the volumes of one etcd. What is nil is left to Gardener.
+// EtcdVolume describes the volumes of one etcd. nil is Gardener's default.
 type EtcdVolume struct {
 	// ClassName is the name of a StorageClass of the seed, or empty for the seed's default.
 	ClassName *string
@@ -19,12 +19,11 @@ type EtcdVolume struct {
 	Capacity *resource.Quantity
 }
 
-// TuneEtcd changes an Etcd called etcd-main or etcd-events when it is created (old is nil). Others are somebody else's.
+// TuneEtcd changes an Etcd called etcd-main or etcd-events when it is created (old is nil). Others are not changed.
 //
-// Afterwards its volumes exist, and cannot change: the API server refuses another class, and even that a class is named or not
-// named any more. gardenlet names none, whatever it finds. So an existing Etcd keeps the class that it was born with, which is
-// also how one that upstream's extension made stays valid. And it keeps its capacity, which gardenlet would set to its own idea
-// each time: etcd-druid writes it into a StatefulSet, where it cannot change.
+// Afterwards its volumes exist, and cannot change: the API server refuses another class, and also that a class is added or removed. gardenlet sets none,
+// whatever the object has. So an existing Etcd keeps its class, which also keeps those of upstream's extension valid. And it keeps its capacity, which
+// gardenlet would set each time: etcd-druid writes it into a StatefulSet, where it is immutable.
 func TuneEtcd(etcd, old *druidcorev1alpha1.Etcd, storage EtcdStorage) {
 	var volume EtcdVolume
 	switch etcd.Name {

@@ -2,7 +2,7 @@ package tuning
 
 import "strings"
 
-// dropFlag takes a flag away in all its forms: --flag, --flag=value and --flag value.
+// dropFlag removes a flag in all its forms: --flag, --flag=value and --flag value.
 func dropFlag(arguments []string, flag string) []string {
 	kept, changed := arguments[:0:0], false
 	for i := 0; i < len(arguments); i++ {
@@ -20,7 +20,7 @@ func dropFlag(arguments []string, flag string) []string {
 	return kept
 }
 
-// replaceFlag gives a flag another value in its place, and takes further occurrences away. It reports whether there was one.
+// replaceFlag replaces the value of a flag, and removes further occurrences. It reports whether there was one.
 func replaceFlag(arguments *[]string, flag, value string) bool {
 	for i := range *arguments {
 		width := flagWidth((*arguments)[i:], flag)
@@ -34,7 +34,7 @@ func replaceFlag(arguments *[]string, flag, value string) bool {
 	return false
 }
 
-// flagWidth returns how many arguments the flag takes up at the start of some arguments: zero when they start with another.
+// flagWidth returns the number of arguments of the flag at the start of some arguments: zero if they start with another one.
 func flagWidth(arguments []string, flag string) int {
 	switch {
 	case strings.HasPrefix(arguments[0], flag+"="):

@@ -11,8 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// tuneKubeletConfig changes fields of a KubeletConfiguration in a file, in whatever encoding it has. Fields that this program
-// has never heard of survive.
+// tuneKubeletConfig changes fields of a KubeletConfiguration in a file, in any encoding. Unknown fields are kept.
 func tuneKubeletConfig(content *extensionsv1alpha1.FileContentInline, fields map[string]any) error {
 	if len(fields) == 0 {
 		return nil
@@ -66,7 +65,7 @@ func readKubeletConfig(raw []byte) (map[string]any, error) {
 	return config, nil
 }
 
-// asJSON gives values the types that they have when they are read.
+// asJSON converts values to the types that they have when they are decoded.
 func asJSON(fields map[string]any) (map[string]any, error) {
 	raw, err := utiljson.Marshal(fields)
 	if err != nil {
@@ -76,7 +75,7 @@ func asJSON(fields map[string]any) (map[string]any, error) {
 	return read, utiljson.Unmarshal(raw, &read)
 }
 
-// codecOf understands what gardener-node-agent understands.
+// codecOf supports the encodings that gardener-node-agent supports.
 func codecOf(encoding string) (extensionsv1alpha1helper.FileCodec, error) {
 	id, err := extensionsv1alpha1helper.ParseFileCodecID(encoding)
 	if err != nil {

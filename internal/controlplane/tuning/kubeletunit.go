@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// tuneKubeletUnit changes the command line of the kubelet in its unit file, and what runs before it. Everything else keeps its
-// bytes.
+// tuneKubeletUnit changes the command line of the kubelet in its unit file, and the commands before it. All else is kept byte for byte.
 func tuneKubeletUnit(text string, kubelet Kubelet) (string, error) {
 	var err error
 	for _, flag := range slices.Sorted(maps.Keys(kubelet.SetFlags)) {
@@ -25,8 +24,7 @@ func tuneKubeletUnit(text string, kubelet Kubelet) (string, error) {
 	return text, nil
 }
 
-// setUnitFlag sets a flag in the command line of a service. A new flag comes last, so that it wins over flags that an
-// environment variable brings along.
+// setUnitFlag sets a flag in the command line of a service. A new flag is the last, so that it overrides flags in an environment variable.
 func setUnitFlag(text, flag, value string) (string, error) {
 	if strings.ContainsAny(value, " \t\r\n\"'\\") {
 		return "", fmt.Errorf("the value of the flag %s does not fit into a unit: %q", flag, value)
@@ -65,7 +63,7 @@ func wordsOfFlag(words []word, flag string) int {
 	return flagWidth(arguments, flag)
 }
 
-// startBefore lets a service run a command before its own, unless it does already.
+// startBefore adds a command before the service's own, unless it is there already.
 func startBefore(text, command string) (string, error) {
 	if strings.ContainsAny(command, "\r\n") {
 		return "", fmt.Errorf("a command does not fit into one line of a unit: %q", command)
@@ -86,7 +84,7 @@ func startBefore(text, command string) (string, error) {
 	return text[:main.start] + "ExecStartPre=" + command + "\n" + text[main.start:], nil
 }
 
-// mainCommand finds the one ExecStart of a service. An empty one only takes back those before it.
+// mainCommand finds the only ExecStart of a service. An empty one resets those before it.
 func mainCommand(text string) (assignment, error) {
 	assignments, err := readUnit(text)
 	if err != nil {

@@ -9,11 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TuneOperatingSystemConfig changes an OperatingSystemConfig that reconciles nodes. The one that provisions them is left
-// alone: it holds nothing but what fetches the other, and neither kubelet nor its configuration.
+// TuneOperatingSystemConfig changes an OperatingSystemConfig that reconciles nodes. The one that provisions them is not changed: it only downloads the
+// other, and has no kubelet.
 //
-// Everything that is not tuned stays as it is, byte for byte: gardener-node-agent restarts a unit when it or its files differ.
-// After an error the object is as it was.
+// All else is kept byte for byte: gardener-node-agent restarts a unit if it or its files differ. After an error the object is unchanged.
 func TuneOperatingSystemConfig(config *extensionsv1alpha1.OperatingSystemConfig, tuning Tuning) error {
 	if config.Spec.Purpose != extensionsv1alpha1.OperatingSystemConfigPurposeReconcile {
 		return nil

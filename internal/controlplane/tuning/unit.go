@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// assignment is one assignment of a systemd unit file (systemd.syntax(7)), and where it stands in the file's text.
+// assignment is an assignment in a systemd unit file (systemd.syntax(7)), with its position in the file's text.
 type assignment struct {
 	section, key string
-	// start is where the line starts. valueStart and valueEnd enclose everything behind the equals sign, lines that continue
-	// it included, without the last line break.
+	// start is where the line starts. valueStart and valueEnd enclose all after the equals sign, including continuation lines, without the last line break.
 	start, valueStart, valueEnd int
 }
 
@@ -48,8 +47,7 @@ func lineAt(text string, start int) string {
 	return line
 }
 
-// endOfValue returns where the line that starts at a position ends, with the lines that continue it. Comments between these
-// do not end it.
+// endOfValue returns the end of the line that starts at a position, with its continuation lines. Comments between these do not end it.
 func endOfValue(text string, start int) int {
 	for continued := false; ; {
 		line := lineAt(text, start)

@@ -75,7 +75,9 @@ func (a *exampleAPI) create(w http.ResponseWriter, r *http.Request) {
 	collection := r.PathValue("collection")
 	a.resources[collection] = append(a.resources[collection], created)
 	w.WriteHeader(http.StatusCreated)
-	_ = json.NewEncoder(w).Encode(created)
+	if err := json.NewEncoder(w).Encode(created); err != nil {
+		panic(err) // the connection is closed without a response
+	}
 }
 
 // delete refuses to delete a network with a subnet.
