@@ -1,10 +1,9 @@
 package garden
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 
+	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 )
 
@@ -49,21 +48,12 @@ func (g *Garden) ServiceAccountRequests() audit.Log {
 	return audit.Log(filepath.Join(g.dir, "audit-accounts.log"))
 }
 
-// audit makes both API servers write their logs.
-func (g *Garden) audit() error {
-	policies := map[audit.Log]string{g.InstallationWrites(): writesOfInstallations, g.ServiceAccountRequests(): requestsOfPods}
-	for log, policy := range policies {
-		if err := os.WriteFile(policyOf(log), []byte(policy), 0o600); err != nil {
-			return fmt.Errorf("writing an audit policy: %w", err)
-		}
+// auditOptions are those of kube-apiserver, and arguments of gardener-apiserver.
+func (g *Garden) auditOptions() (apiserver.Options, []string, error) {
+	if !g.audited {
+		return apiserver.Options{}, nil, nil
 	}
-	gardener := g.environment.GardenerAPIServer
-	gardener.Args = append(gardener.Args,
-		"--audit-policy-file="+policyOf(g.InstallationWrites()), "--audit-log-path="+string(g.InstallationWrites()))
-	g.environment.ControlPlane.GetAPIServer().Configure().
-		Set("audit-policy-file", policyOf(g.ServiceAccountRequests())).
-		Set("audit-log-path", string(g.ServiceAccountRequests()))
-	return nil
+	policy, err := apiserver.WritePolicy(g.InstallationWrites(), writesOfInstallations)
+	return apiserver.Options{Audit: g.ServiceAccountRequests(), AuditPolicy: requestsOfPods},
+		[]string{"--audit-policy-file=" + policy, "--audit-log-path=" + string(g.InstallationWrites())}, err
 }
-
-func policyOf(log audit.Log) string { return string(log) + ".policy.yaml" }

@@ -25,13 +25,13 @@ import (
 	gardenerenvtest "github.com/gardener/gardener/test/envtest"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
 )
 
 const (
-	// For a machine that compiles at the same time.
-	startTimeout = 5 * time.Minute
-	stopTimeout  = 2 * time.Minute
+	// stopTimeout bounds the end of a controller, on a machine that compiles at the same time.
+	stopTimeout = 2 * time.Minute
 	// retryInterval is how soon gardenlet checks again whether deleted objects are gone. Its own is 5 s, twice for each installation.
 	retryInterval = 500 * time.Millisecond
 )
@@ -92,27 +92,23 @@ func Start(ctx context.Context, programs, dir string, options ...Option) (*Garde
 }
 
 func (g *Garden) startAPIServers(programs string) error {
+	options, gardenerArgs, err := g.auditOptions()
+	if err != nil {
+		return err
+	}
+	environment, err := apiserver.New(programs, options)
+	if err != nil {
+		return err
+	}
 	g.environment = &gardenerenvtest.GardenerTestEnvironment{
 		UseExistingGardener: new(false),
-		Environment: &envtest.Environment{
-			UseExistingCluster:       new(false),
-			ControlPlaneStartTimeout: startTimeout,
-			ControlPlaneStopTimeout:  stopTimeout,
-		},
+		Environment:         environment,
 		// Without flags for admission plugins, Gardener's defaults are enabled.
-		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Args: []string{"--log-level=error"}},
+		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Args: append(gardenerArgs, "--log-level=error")},
 	}
 	if len(g.features) > 0 {
 		g.environment.GardenerAPIServer.Args = append(g.environment.GardenerAPIServer.Args, "--feature-gates="+strings.Join(g.features, ","))
 	}
-	g.environment.ControlPlane.GetAPIServer().Path = filepath.Join(programs, "kube-apiserver")
-	if g.audited {
-		if err := g.audit(); err != nil {
-			return err
-		}
-	}
-	g.environment.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(programs, "etcd")}
-	g.environment.ControlPlane.Etcd.Configure().Append("unsafe-no-fsync")
 	config, err := g.environment.Start()
 	if err != nil {
 		return fmt.Errorf("starting etcd, kube-apiserver and gardener-apiserver: %w", errors.Join(err, g.stopAPIServers()))

@@ -3,7 +3,6 @@ package kindseed
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/grm"
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
@@ -105,17 +104,10 @@ func (env *Env) sharedEtcd() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	log, err := os.Create(dir + ".log")
-	if err != nil {
-		return "", fmt.Errorf("creating the log of etcd: %w", err)
+	if env.etcd, err = apiserver.StartEtcd(env.Programs, dir); err != nil {
+		return "", err
 	}
-	etcd := &envtest.Etcd{Path: filepath.Join(env.Programs, "etcd"), DataDir: dir, Out: log, Err: log, StartTimeout: timeout}
-	etcd.Configure().Append("unsafe-no-fsync")
-	if err := etcd.Start(); err != nil {
-		return "", fmt.Errorf("starting etcd: %w", err)
-	}
-	env.etcd = etcd
-	return etcd.URL.String(), nil
+	return env.etcd.URL.String(), nil
 }
 
 func (env *Env) add(s *Shoot) {

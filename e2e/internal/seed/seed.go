@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 )
 
-const (
-	// For a machine that compiles at the same time.
-	startTimeout = 5 * time.Minute
-	stopTimeout  = 2 * time.Minute
-)
+// stopTimeout bounds the end of a process.
+const stopTimeout = 2 * time.Minute
 
 // Seed is a running API server.
 type Seed struct {
@@ -31,7 +31,7 @@ type Seed struct {
 	Config     *rest.Config
 
 	dir               string
-	audit             string
+	audit             audit.Log
 	environment       *envtest.Environment
 	gardener          string   // the source of the Gardener whose CRDs it has; empty for that of this module
 	controlPlaneKinds bool     // the kinds of control planes' components
@@ -41,7 +41,7 @@ type Seed struct {
 // Start starts an API server from the programs in the folder programs, and creates Gardener's CRDs. All files are in dir, which the caller
 // removes after Stop.
 func Start(ctx context.Context, programs, dir string, options ...Option) (*Seed, error) {
-	s := &Seed{dir: dir, audit: filepath.Join(dir, "audit.log")}
+	s := &Seed{dir: dir, audit: audit.Log(filepath.Join(dir, "audit.log"))}
 	for _, option := range options {
 		option(s)
 	}
@@ -55,25 +55,11 @@ func Start(ctx context.Context, programs, dir string, options ...Option) (*Seed,
 }
 
 func (s *Seed) startAPIServer(programs string) error {
-	policy := filepath.Join(s.dir, "audit-policy.yaml")
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
-		return fmt.Errorf("writing the audit policy: %w", err)
+	var err error
+	s.environment, err = apiserver.New(programs, apiserver.Options{Audit: s.audit, AuditPolicy: auditPolicy, ServiceAccounts: s.hosting != nil})
+	if err != nil {
+		return err
 	}
-	s.environment = &envtest.Environment{
-		UseExistingCluster:       new(false),
-		ControlPlaneStartTimeout: startTimeout,
-		ControlPlaneStopTimeout:  stopTimeout,
-	}
-	apiServer := s.environment.ControlPlane.GetAPIServer()
-	apiServer.Path = filepath.Join(programs, "kube-apiserver")
-	apiServer.Configure().
-		Set("audit-policy-file", policy).
-		Set("audit-log-path", s.audit)
-	if s.hosting != nil {
-		apiServer.Configure().Disable("disable-admission-plugins") // without ServiceAccount, that is
-	}
-	s.environment.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(programs, "etcd")}
-	s.environment.ControlPlane.Etcd.Configure().Append("unsafe-no-fsync")
 	if _, err := s.environment.Start(); err != nil {
 		return fmt.Errorf("starting etcd and kube-apiserver: %w", errors.Join(err, s.environment.Stop()))
 	}

@@ -15,9 +15,9 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
 	"github.com/trellis-garden/trellis/e2e/internal/kcm"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
@@ -28,44 +28,34 @@ const timeout = 2 * time.Minute
 
 // Cluster is the cluster of one shoot.
 type Cluster struct {
+	*apiserver.Server
 	// Client is an administrator's client and does not cache.
 	Client client.Client
-	// Kubeconfig is the path of an administrator's kubeconfig, Config its content, without client-side rate limits.
-	Kubeconfig string
-	Config     *rest.Config
-	// CA is the certificate of the API server's CA, in PEM.
-	CA []byte
 
 	programs, dir string
-	etcd, prefix  string
-	address       string
-	names         []string
-	apiServer     *process.Process
 	controllers   *process.Process
 	kubelets      *workload.Kubelets
 }
 
 // Option configures a cluster.
-type Option func(*Cluster)
+type Option func(*apiserver.ServerOptions)
 
 // WithAddress makes the API server listen at an IP address of this machine instead of loopback, with further DNS names in its certificate.
 func WithAddress(address string, names ...string) Option {
-	return func(c *Cluster) { c.address, c.names = address, names }
+	return func(o *apiserver.ServerOptions) { o.IP, o.Names = address, names }
 }
 
 // Start starts the cluster from the programs in the folder programs. Its objects are in an existing etcd, e.g. the seed's; all files are in dir,
 // which the caller removes after Stop.
 func Start(ctx context.Context, programs, dir, etcd string, options ...Option) (*Cluster, error) {
-	c := &Cluster{programs: programs, dir: dir, etcd: etcd, prefix: "/shoot-" + random(4), address: "127.0.0.1"}
+	settings := apiserver.ServerOptions{Dir: dir, Etcd: etcd, AuditPolicy: auditPolicy}
 	for _, option := range options {
-		option(c)
+		option(&settings)
 	}
+	c := &Cluster{programs: programs, dir: dir}
 	var err error
-	if c.address, err = process.FreeAddressAt(c.address); err != nil {
+	if c.Server, err = apiserver.NewServer(programs, settings); err != nil {
 		return nil, err
-	}
-	if err := c.writeFiles(); err != nil {
-		return nil, fmt.Errorf("writing what the shoot's API server reads: %w", err)
 	}
 	if c.Client, err = client.New(c.Config, client.Options{Scheme: kubernetes.ShootScheme}); err != nil {
 		return nil, fmt.Errorf("creating a client: %w", err)
@@ -76,12 +66,6 @@ func Start(ctx context.Context, programs, dir, etcd string, options ...Option) (
 	return c, nil
 }
 
-// URL is the API server's URL, and Address the same without a scheme.
-func (c *Cluster) URL() string { return "https://" + c.address }
-
-// Address is the IP address of the API server, with its port.
-func (c *Cluster) Address() string { return c.address }
-
 // KubeconfigOf returns the path of a kubeconfig with a token of a ServiceAccount of kube-system, as a kubelet gives it to its pods.
 func (c *Cluster) KubeconfigOf(ctx context.Context, serviceAccount string) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: serviceAccount, Namespace: metav1.NamespaceSystem}}
@@ -89,11 +73,11 @@ func (c *Cluster) KubeconfigOf(ctx context.Context, serviceAccount string) (stri
 	if err := c.Client.SubResource("token").Create(ctx, account, request); err != nil {
 		return "", fmt.Errorf("asking for a token of ServiceAccount %s: %w", serviceAccount, err)
 	}
-	kubeconfig, err := c.kubeconfig(request.Status.Token)
+	kubeconfig, err := c.KubeconfigWith(request.Status.Token)
 	if err != nil {
 		return "", err
 	}
-	path := c.path(serviceAccount + ".kubeconfig")
+	path := filepath.Join(c.dir, serviceAccount+".kubeconfig")
 	return path, os.WriteFile(path, kubeconfig, 0o600)
 }
 
@@ -104,13 +88,10 @@ func (c *Cluster) Kubelets() *workload.Kubelets { return c.kubelets }
 func (c *Cluster) WakeUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	if err := c.Server.Start(ctx); err != nil {
+		return fmt.Errorf("shoot: %w", err)
+	}
 	var err error
-	if c.apiServer, err = process.Start(filepath.Join(c.programs, apiServer), c.args(), nil, c.path(apiServer+".log")); err != nil {
-		return err
-	}
-	if err := c.apiServer.WaitForTLS(ctx, c.URL()+"/readyz"); err != nil {
-		return fmt.Errorf("starting the shoot's API server: %w", err)
-	}
 	if c.controllers, err = kcm.Start(ctx, c.programs, c.dir, c.Kubeconfig, kcm.Disruption); err != nil {
 		return err
 	}
@@ -118,22 +99,19 @@ func (c *Cluster) WakeUp(ctx context.Context) error {
 	return err
 }
 
-// Hibernate kills all processes, as when a shoot is hibernated. The API server would wait a minute for its watches, and loses nothing.
+// Hibernate kills all processes, as when a shoot is hibernated.
 func (c *Cluster) Hibernate() error {
 	var err error
 	if c.kubelets != nil {
 		err = c.kubelets.Stop()
 	}
-	for _, p := range []*process.Process{c.controllers, c.apiServer} {
-		if p != nil {
-			p.Kill()
-		}
+	if c.controllers != nil {
+		c.controllers.Kill()
 	}
-	c.kubelets, c.controllers, c.apiServer = nil, nil, nil
+	c.Kill()
+	c.kubelets, c.controllers = nil, nil
 	return err
 }
 
 // Stop is Hibernate for the last time.
 func (c *Cluster) Stop() error { return c.Hibernate() }
-
-func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
