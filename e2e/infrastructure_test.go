@@ -36,7 +36,7 @@ func TestInfrastructure(t *testing.T) {
 	if !t.Failed() {
 		t.Run("Rights", func(t *testing.T) {
 			var requests clusterstest.Requests
-			requests.Add(t, f.Controller, f.Source.Seed, f.Destination.Seed)
+			requests.Add(t, f.Controller, f.Source, f.Destination)
 			requests.AssertAllNeeded(t, f.Controller)
 		})
 	}

@@ -57,7 +57,7 @@ func manyShoots(env *testenv.Env) (accounts []*openstack.Account, shoots []*gard
 		account := env.NewAccount()
 		accounts = append(accounts, account)
 		for j := range manyInTotal / manyAccounts {
-			shoots = append(shoots, openstack.NewShoot(fmt.Sprintf("many-%d-%d", i, j), env.Cloud, account))
+			shoots = append(shoots, account.NewShoot(fmt.Sprintf("many-%d-%d", i, j)))
 		}
 	}
 	forAll(env.T, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Prepare(env.T.Context(), shoot) })

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
@@ -74,7 +73,7 @@ type skippedObject struct {
 }
 
 func (c *skippedObject) create(env *testenv.Env) {
-	c.shoot = openstack.NewShoot("left-alone-"+c.name, env.Cloud, env.Account)
+	c.shoot = env.Account.NewShoot("left-alone-" + c.name)
 	if c.prepare != nil {
 		c.prepare(c.shoot)
 	}

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,21 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 const (
@@ -40,7 +35,7 @@ const (
 // environment is a garden, its runtime cluster, and one or more processes of the binary.
 type environment struct {
 	*garden.Garden
-	runtime *seed.Seed
+	runtime *clusters.Seed
 	// extensions is an administrator's client for gardener-operator's Extensions in the runtime cluster.
 	extensions   client.Client
 	loadBalancer *loadBalancer
@@ -54,28 +49,11 @@ type environment struct {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
-	require.NoError(t, err)
-	env := &environment{dir: t.TempDir(), loadBalancer: newLoadBalancer(t)}
-	starting := errgroup.Group{}
-	starting.Go(func() (err error) {
-		// Pools with in-place updates are an alpha feature of Gardener.
-		env.Garden, err = garden.Start(t.Context(), programs, t.TempDir(), garden.WithFeature("InPlaceNodeUpdates"))
-		return err
-	})
-	starting.Go(func() (err error) {
-		env.path, err = controller.Admission().Build(t.Context())
-		return err
-	})
-	env.runtime, err = seed.Start(t.Context(), programs, t.TempDir())
-	if err == nil {
-		t.Cleanup(func() { assert.NoError(t, env.runtime.Stop()) })
-	}
-	err = errors.Join(starting.Wait(), err)
-	if env.Garden != nil {
-		t.Cleanup(func() { assert.NoError(t, env.Stop()) })
-	}
+	// Pools with in-place updates are an alpha feature of Gardener.
+	started := clusterstest.New(t, clusters.Options{Bare: true, Garden: true, Gardener: []garden.Option{garden.WithFeature("InPlaceNodeUpdates")}})
+	env := &environment{Garden: started.Garden, runtime: started.Source, dir: t.TempDir(), loadBalancer: newLoadBalancer(t)}
+	var err error
+	env.path, err = controller.Admission().Build(t.Context())
 	require.NoError(t, err)
 	env.setUp(t)
 	return env

@@ -2,24 +2,22 @@ package charts
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/trellis-garden/trellis/charts"
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/kcm"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
@@ -32,21 +30,15 @@ const (
 
 // environment is a seed without installations.
 type environment struct {
-	*seed.Seed
+	*clusters.Seed
 }
 
 // TestCharts tests all charts in one seed. The parts do not depend on one another.
 func TestCharts(t *testing.T) {
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, append(assets.APIServer(), kcm.Name)...)
-	require.NoError(t, err)
-	dir := t.TempDir()
-	s, err := seed.Start(t.Context(), programs, dir)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Stop()) })
-	env := &environment{Seed: s}
+	started := clusterstest.New(t, clusters.Options{Bare: true, Programs: []string{kcm.Name}})
+	env := &environment{Seed: started.Source}
 	env.setUp(t)
-	checker, err := kcm.Start(t.Context(), programs, dir, s.Kubeconfig, "validatingadmissionpolicy-status-controller")
+	checker, err := kcm.Start(t.Context(), started.Programs, t.TempDir(), env.Kubeconfig, "validatingadmissionpolicy-status-controller")
 	require.NoError(t, err)
 	t.Cleanup(checker.Kill)
 

@@ -15,6 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // controllerName is the name of the controller, its rights and its namespace.
@@ -22,7 +23,7 @@ const controllerName = "controlplane-controller"
 
 // environment has the clusters, the seed that hosts the shoot, and the running controller, if any.
 type environment struct {
-	*clusters.Clusters
+	*openstack.Clusters
 	seed       *clusters.Seed
 	binary     string
 	controller *controller.Controller
@@ -40,7 +41,8 @@ type environment struct {
 // newEnvironment returns an environment with a shoot whose infrastructure is ready.
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	env := &environment{Clusters: clusterstest.New(t, clusters.Options{Destination: true}), dir: t.TempDir()}
+	options := clusters.Options{Cloud: openstack.OpenFake, Seeds: 2}
+	env := &environment{Clusters: openstack.In(clusterstest.NewHosting(t, options)), dir: t.TempDir()}
 	env.seed = env.Source
 	var err error
 	env.binary, err = controller.ControlPlane().Build(t.Context())

@@ -48,7 +48,7 @@ func testRights(t *testing.T, env *environment, all bool) {
 		env.stopController(t)
 	}
 	var requests clusterstest.Requests
-	requests.Add(t, controller.ControlPlane(), env.Seeds()...)
+	requests.Add(t, controller.ControlPlane(), env.Seeds...)
 	if all {
 		requests.AssertAllNeeded(t, controller.ControlPlane(), "namespaces", "pods")
 	}

@@ -1,9 +1,7 @@
 package garden
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -11,20 +9,15 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/go-logr/logr"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
-	"github.com/trellis-garden/trellis/e2e/internal/grm"
-	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
@@ -34,33 +27,13 @@ const timeout = 5 * time.Minute
 // environment is shared by all tests: a garden, of which a process can start one only, and a cluster that may become a seed.
 type environment struct {
 	*garden.Garden
-	cluster *seed.Seed
-	dir     string // of the garden's logs
+	cluster *clusters.Seed
 }
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.ControlPlane()...)
-	require.NoError(t, err)
-	env, starting := &environment{dir: t.TempDir()}, errgroup.Group{}
-	starting.Go(func() (err error) {
-		env.Garden, err = garden.Start(t.Context(), programs, env.dir)
-		return err
-	})
-	env.cluster, err = seed.Start(t.Context(), programs, t.TempDir(), seed.WithControlPlaneHosting())
-	if err == nil {
-		t.Cleanup(func() { assert.NoError(t, env.cluster.Stop()) })
-		var manager *process.Process
-		if manager, err = grm.ForSeed(t.Context(), programs, t.TempDir()+"/grm", env.cluster.Kubeconfig); err == nil {
-			t.Cleanup(manager.Kill)
-		}
-	}
-	err = errors.Join(starting.Wait(), err)
-	if env.Garden != nil {
-		t.Cleanup(func() { assert.NoError(t, env.Stop()) })
-	}
-	require.NoError(t, err)
+	started := clusterstest.New(t, clusters.Options{Garden: true})
+	env := &environment{Garden: started.Garden, cluster: started.Source}
 	require.NoError(t, seed.Define(t.Context(), env.cluster.Client))
 	return env
 }

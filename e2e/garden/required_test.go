@@ -3,7 +3,6 @@ package garden
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -188,7 +187,7 @@ func testUnregistered(t *testing.T, env *environment) {
 	require.NoError(t, err)
 	eventually(t, "the other seed has its installations", func() bool { return len(env.installedOn(t, "whole")) == 3 })
 	eventually(t, "gardener-controller-manager complains", func() bool {
-		log, err := os.ReadFile(filepath.Join(env.dir, "gardener-controller-manager.log"))
+		log, err := os.ReadFile(env.ControllerManagerLog())
 		require.NoError(t, err)
 		return strings.Contains(string(log), `need to install an extension controller for \"Worker/odd\" but no appropriate ControllerRegistration found`)
 	})

@@ -12,20 +12,16 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/client/kubernetes"
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
-	"github.com/trellis-garden/trellis/e2e/internal/grm"
-	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/registry"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
@@ -40,7 +36,7 @@ const (
 
 // site is a cluster that is one seed or several: for a garden, a seed is a name.
 type site struct {
-	*seed.Seed
+	*clusters.Seed
 	// name is that of the Seed with a gardenlet, mode says where its operator runs.
 	name, mode string
 }
@@ -69,33 +65,25 @@ type environment struct {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.ControlPlane()...)
-	require.NoError(t, err)
 	env := &environment{
 		dir: t.TempDir(), operators: map[string]*operator{},
 		outer: &site{name: "outer", mode: byGarden}, inner: &site{name: "inner", mode: bySeed}, bare: &site{name: "bare", mode: byGarden},
 	}
+	var err error
 	env.registry, err = registry.Start(registry.WithCredentials("puller", "password"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, env.registry.Close()) })
-	starting := errgroup.Group{}
-	starting.Go(func() (err error) {
-		env.Garden, err = garden.Start(t.Context(), programs, env.dir, garden.WithAudit(), garden.WithFeature(enabledFeatureGate), garden.WithCareInterval(careSyncPeriod))
-		return err
-	})
-	starting.Go(func() (err error) {
-		env.path, err = controller.ControllerInstallation().Build(t.Context())
-		return err
-	})
-	for _, s := range env.sites() {
-		starting.Go(func() error { return s.start(t, programs) })
-	}
-	err = starting.Wait()
-	if env.Garden != nil {
-		t.Cleanup(func() { assert.NoError(t, env.Stop()) })
-	}
+	env.path, err = controller.ControllerInstallation().Build(t.Context())
 	require.NoError(t, err)
+	started := clusterstest.New(t, clusters.Options{
+		Seeds: len(env.sites()), Garden: true,
+		Gardener: []garden.Option{garden.WithAudit(), garden.WithFeature(enabledFeatureGate), garden.WithCareInterval(careSyncPeriod)},
+	})
+	env.Garden = started.Garden
+	for i, s := range env.sites() {
+		s.Seed = started.Seeds[i]
+		require.NoError(t, seed.Define(t.Context(), s.Client))
+	}
 	env.watch(t)
 	env.setUp(t)
 	return env
@@ -122,19 +110,6 @@ func (env *environment) sites() []*site { return []*site{env.outer, env.inner, e
 
 // sitesWithGardenlet are those whose installations are needed.
 func (env *environment) sitesWithGardenlet() []*site { return []*site{env.outer, env.inner} }
-
-func (s *site) start(t *testing.T, programs string) (err error) {
-	if s.Seed, err = seed.Start(t.Context(), programs, t.TempDir(), seed.WithControlPlaneHosting()); err != nil {
-		return err
-	}
-	t.Cleanup(func() { assert.NoError(t, s.Stop()) })
-	var manager *process.Process
-	if manager, err = grm.ForSeed(t.Context(), programs, filepath.Join(t.TempDir(), "grm"), s.Kubeconfig); err != nil {
-		return err
-	}
-	t.Cleanup(manager.Kill)
-	return seed.Define(t.Context(), s.Client)
-}
 
 // installation returns that of a registration on a seed, or nil.
 func (env *environment) installation(t *testing.T, seedName, registration string) *gardencorev1beta1.ControllerInstallation {

@@ -112,12 +112,22 @@ func (env *environment) removeRequiredBySeed(t *testing.T) []client.Object {
 // requireRestored requires that reinstalled controllers are the same as before.
 func (env *environment) requireRestored(t *testing.T, before snapshot, those ...ownedObjects) {
 	t.Helper()
-	now := env.takeSnapshot(t)
 	for _, was := range those {
 		is := env.ownedObjects(t, was.binary)
 		assert.NotEqual(t, was.installation, is.installation)
-		assert.Equal(t, was.kept(before), is.kept(now))
+		env.awaitKept(t, is, was.kept(before))
 	}
+}
+
+// awaitKept waits until an installation has the objects of an earlier one: webhooks are registered a moment after a controller is ready.
+func (env *environment) awaitKept(t *testing.T, of ownedObjects, want []string) {
+	t.Helper()
+	var got []string
+	defer func() { assert.Equal(t, want, got) }()
+	eventually(t, of.binary+" is restored", func() bool {
+		got = of.kept(env.takeSnapshot(t))
+		return slices.Equal(want, got)
+	})
 }
 
 // awaitRequired waits until gardenlet reports a controller as required.

@@ -19,6 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // controllerName is the name of the controller, its rights and its namespace.
@@ -26,7 +27,7 @@ const controllerName = "network-controller"
 
 // environment has the clusters, the seed that hosts the shoot, and the running controller, if any.
 type environment struct {
-	*clusters.Clusters
+	*openstack.Clusters
 	seed       *clusters.Seed
 	binary     string
 	controller *controller.Controller
@@ -39,7 +40,8 @@ type environment struct {
 // newEnvironment returns an environment with a shoot without a network and nodes.
 func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	t.Helper()
-	env := &environment{Clusters: clusterstest.New(t, options)}
+	options.Cloud = openstack.OpenFake
+	env := &environment{Clusters: openstack.In(clusterstest.NewHosting(t, options))}
 	env.seed = env.Source
 	var err error
 	env.binary, err = controller.Network().Build(t.Context())

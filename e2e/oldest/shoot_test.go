@@ -3,8 +3,6 @@ package oldest
 import (
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,21 +20,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/mcm"
-	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // runShoot brings a shoot to life by all four controllers, and returns what the API server has kept of it.
 func runShoot(t *testing.T, options clusters.Options) fields {
-	c := clusterstest.New(t, options)
+	options.Cloud, options.Machines = openstack.OpenFake, true
+	c := openstack.In(clusterstest.NewHosting(t, options))
 	clusterstest.AssertNoErrors(t, c)
-	clusterstest.MakeInfrastructure(t, c)
+	clusterstest.MakeInfrastructure(t, c.Clusters)
 	configureShoot(t, c)
 	runMachines(t, c)
 	for _, what := range []controller.Binary{controller.ControlPlane(), controller.Network(), controller.Worker()} {
@@ -49,9 +45,9 @@ func runShoot(t *testing.T, options clusters.Options) fields {
 }
 
 // configureShoot lets the shoot have much of what there are fields for.
-func configureShoot(t *testing.T, c *clusters.Clusters) {
+func configureShoot(t *testing.T, c *openstack.Clusters) {
 	t.Helper()
-	openstack.OfferMachines(c.Shoot, c.Cloud)
+	c.Account.OfferMachines(c.Shoot)
 	c.Shoot.Credentials["authURL"] = []byte(c.Cloud.AuthURL()) // as the webhook of the controlplane-controller completes them
 	config, err := json.Marshal(openstackv1alpha1.WorkerConfig{
 		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
@@ -82,28 +78,15 @@ func configureShoot(t *testing.T, c *clusters.Clusters) {
 }
 
 // runMachines runs machine-controller-manager with the machine controller, and what runs on machines.
-func runMachines(t *testing.T, c *clusters.Clusters) {
+func runMachines(t *testing.T, c *openstack.Clusters) {
 	t.Helper()
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
-	require.NoError(t, err)
 	machineController, err := controller.Machine().Build(t.Context())
 	require.NoError(t, err)
-	pods := mcm.Start(t.Context(), c.Source.Seed, mcm.Options{
-		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: machineController, Dir: t.TempDir(),
-	})
-	t.Cleanup(func() {
-		assert.NoError(t, pods.Stop())
-		if t.Failed() {
-			t.Log(pods.Tails(40))
-		}
-	})
-	simulated, err := nodes.Start(t.Context(), c.Cluster.Config, c.Account.Servers(c.Shoot, c.Cloud.Region()))
-	require.NoError(t, err)
-	t.Cleanup(simulated.Stop)
+	require.NoError(t, c.StartMachines(t.Context(), clusters.MachineOptions{Controller: machineController}))
 }
 
 // start starts a controller, and waits until its webhooks are called if the API server can reach them.
-func start(t *testing.T, c *clusters.Clusters, what controller.Binary) {
+func start(t *testing.T, c *openstack.Clusters, what controller.Binary) {
 	t.Helper()
 	path, err := what.Build(t.Context())
 	require.NoError(t, err)
@@ -124,7 +107,7 @@ func start(t *testing.T, c *clusters.Clusters, what controller.Binary) {
 }
 
 // reconcile orders all that there is besides the Infrastructure, and waits for it, in gardenlet's order.
-func reconcile(t *testing.T, c *clusters.Clusters) {
+func reconcile(t *testing.T, c *openstack.Clusters) {
 	t.Helper()
 	them := c.Source.Gardenlet
 	require.NoError(t, them.Prepare(t.Context(), c.Shoot))
@@ -142,7 +125,7 @@ func reconcile(t *testing.T, c *clusters.Clusters) {
 }
 
 // awaitHealthy waits until gardener-resource-manager has applied everything, and everything of ours says that it is well.
-func awaitHealthy(t *testing.T, c *clusters.Clusters) {
+func awaitHealthy(t *testing.T, c *openstack.Clusters) {
 	t.Helper()
 	clusterstest.Eventually(t, "everything is applied", func() bool {
 		resources := &resourcesv1alpha1.ManagedResourceList{}
@@ -173,7 +156,7 @@ func isTrue(conditions []gardencorev1beta1.Condition, kind gardencorev1beta1.Con
 }
 
 // assertNothingForbidden makes sure that no API server has refused anything of a controller for want of a right, or as invalid.
-func assertNothingForbidden(t *testing.T, c *clusters.Clusters) {
+func assertNothingForbidden(t *testing.T, c *openstack.Clusters) {
 	t.Helper()
 	writes, err := c.Source.Writes("")
 	require.NoError(t, err)

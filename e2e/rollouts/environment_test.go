@@ -10,30 +10,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/crash"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
-	"github.com/trellis-garden/trellis/e2e/internal/grm"
-	"github.com/trellis-garden/trellis/e2e/internal/process"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 const (
 	// timeout bounds every wait. It is generous, because it only costs time when a test fails.
 	timeout  = 5 * time.Minute
 	interval = 100 * time.Millisecond
-	// clusters is how many API servers the seeds share.
-	clusters = 3
+	// clusterCount is how many API servers the seeds share.
+	clusterCount = 3
 	// inGarden is the namespace of that name, in the garden and in seeds.
 	inGarden = "garden"
 )
@@ -57,68 +52,27 @@ type environment struct {
 
 // cluster is an API server that several seeds share.
 type cluster struct {
-	*seed.Seed
+	*clusters.Seed
 	proxy    *crash.Proxy
 	contents *contents
 }
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.ControlPlane()...)
+	env := &environment{dir: t.TempDir(), trap: crash.NewInjector()}
+	var err error
+	env.path, err = controller.ControllerInstallation().Build(t.Context())
 	require.NoError(t, err)
-	env := &environment{dir: t.TempDir(), trap: crash.NewInjector(), clusters: make([]*cluster, clusters)}
+	started := clusterstest.New(t, clusters.Options{Seeds: clusterCount, Garden: true})
+	env.Garden = started.Garden
+	for _, s := range started.Seeds {
+		env.clusters = append(env.clusters, &cluster{Seed: s})
+	}
 	t.Cleanup(func() { env.tail(t) })
-	env.start(t, programs)
 	t.Cleanup(func() { assert.NoError(t, env.trap.Close()) }) // before the API servers, which would wait for watches
 	env.startRecording(t)
 	env.setUp(t)
 	return env
-}
-
-// start starts everything at once that takes time.
-func (env *environment) start(t *testing.T, programs string) {
-	t.Helper()
-	starting := errgroup.Group{}
-	starting.Go(func() (err error) {
-		env.Garden, err = garden.Start(t.Context(), programs, t.TempDir())
-		return err
-	})
-	starting.Go(func() (err error) {
-		env.path, err = controller.ControllerInstallation().Build(t.Context())
-		return err
-	})
-	managers := make([]*process.Process, clusters)
-	for i := range env.clusters {
-		dir := filepath.Join(env.dir, fmt.Sprintf("cluster-%d", i))
-		starting.Go(func() error {
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				return err
-			}
-			started, err := seed.Start(t.Context(), programs, dir, seed.WithControlPlaneHosting())
-			if err != nil {
-				return err
-			}
-			env.clusters[i] = &cluster{Seed: started}
-			managers[i], err = grm.ForSeed(t.Context(), programs, filepath.Join(dir, "grm"), started.Kubeconfig)
-			return err
-		})
-	}
-	err := starting.Wait()
-	if env.Garden != nil {
-		t.Cleanup(func() { assert.NoError(t, env.Stop()) })
-	}
-	for _, c := range env.clusters {
-		if c != nil {
-			t.Cleanup(func() { assert.NoError(t, c.Stop()) })
-		}
-	}
-	for _, manager := range managers {
-		if manager != nil {
-			t.Cleanup(manager.Kill)
-		}
-	}
-	require.NoError(t, err)
 }
 
 // startRecording puts fronts before all API servers, and begins to take down what happens there.

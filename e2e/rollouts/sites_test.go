@@ -65,7 +65,7 @@ func (env *environment) setUp(t *testing.T) {
 
 // newSite describes the n-th seed of a wave. Seeds next to each other are on different API servers.
 func (env *environment) newSite(wave string, n, of int) site {
-	return site{seed: fmt.Sprintf("%s-%02d", wave, n), wave: wave, cluster: env.clusters[of%clusters]}
+	return site{seed: fmt.Sprintf("%s-%02d", wave, n), wave: wave, cluster: env.clusters[of%clusterCount]}
 }
 
 func (env *environment) addSite(t *testing.T, s site) error {

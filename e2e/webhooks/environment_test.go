@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
@@ -36,7 +38,7 @@ const (
 
 // environment is a seed with the shoots of a test, in which replicas of the controller are started and ended.
 type environment struct {
-	*seed.Seed
+	*clusters.Seed
 	gardenlet *gardenlet.Gardenlet
 	// namespace is the controller's own.
 	namespace string
@@ -53,12 +55,11 @@ type environment struct {
 	running            []*replica
 }
 
-func newEnvironment(t *testing.T, programs string, what controller.Binary, binary string) *environment {
+func newEnvironment(t *testing.T, what controller.Binary, binary string) *environment {
 	t.Helper()
-	s, err := seed.Start(t.Context(), programs, t.TempDir(), seed.WithControlPlaneKinds())
-	require.NoError(t, err)
+	s := clusterstest.New(t, clusters.Options{Bare: true, Seed: []seed.Option{seed.WithControlPlaneKinds()}}).Source
 	env := &environment{
-		Seed: s, gardenlet: gardenlet.New(s.Client), namespace: what.Name, loadBalancer: newLoadBalancer(t), reference: "reference",
+		Seed: s, gardenlet: s.Gardenlet, namespace: what.Name, loadBalancer: newLoadBalancer(t), reference: "reference",
 		what: what, binary: binary, logs: t.TempDir(),
 	}
 	t.Cleanup(func() {
@@ -66,8 +67,8 @@ func newEnvironment(t *testing.T, programs string, what controller.Binary, binar
 			r.stop(t)
 		}
 		env.assertNothingForbidden(t)
-		assert.NoError(t, s.Stop())
 	})
+	var err error
 	env.kubeconfig, err = s.AddController(t.Context(), what.Name, what.Role)
 	require.NoError(t, err)
 	env.newNamespace(t, env.reference, nil)

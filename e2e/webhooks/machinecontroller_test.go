@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/components"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
@@ -29,11 +30,7 @@ const machineControllerImage = "registry.example.org/machine-controller:v7"
 // worker-controller are called. The container and the policy are what Gardener's functions for providers return.
 func TestMachineController(t *testing.T) {
 	t.Parallel()
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
-	require.NoError(t, err)
-	s, err := seed.Start(t.Context(), programs, t.TempDir(), seed.WithControlPlaneKinds())
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Stop()) })
+	s := clusterstest.New(t, clusters.Options{Bare: true, Seed: []seed.Option{seed.WithControlPlaneKinds()}}).Source.Seed
 	startWorkerController(t, s)
 
 	inSeed := &gardencorev1beta1.Shoot{}

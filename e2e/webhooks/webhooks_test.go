@@ -1,23 +1,16 @@
 package webhooks
 
 import (
-	"os"
 	"testing"
 
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
 
 // TestWebhooks runs the controller in two seeds at the same time. In one its webhooks are called for all that they are made for,
 // in the other one they are called without a pause while what they depend on is replaced. The parts of each follow one another.
 func TestWebhooks(t *testing.T) {
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
-	require.NoError(t, err)
 	what := controller.ControlPlane()
 	binary, err := what.Build(t.Context())
 	require.NoError(t, err)
@@ -49,7 +42,7 @@ func TestWebhooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := newEnvironment(t, programs, what, binary)
+			env := newEnvironment(t, what, binary)
 			group.start(t, env)
 			for _, part := range group.parts {
 				t.Run(part.name, func(t *testing.T) { part.run(t, env) })

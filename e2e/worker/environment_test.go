@@ -2,8 +2,7 @@ package worker
 
 import (
 	"context"
-	"os"
-	"path/filepath"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -16,14 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
-	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
@@ -31,87 +28,56 @@ import (
 // controllerName is the name of the controller, its rights and its namespace.
 const controllerName = "worker-controller"
 
-// environment is the ground, the seed that hosts the shoot at the moment, and what runs there.
+// environment has the clusters, the seed that hosts the shoot, and its running controllers.
 type environment struct {
-	*clusters.Clusters
+	*openstack.Clusters
 	seed        *clusters.Seed
 	binary      string
 	controllers []*controller.Controller
-	// machines are the pods of machine-controller-manager in the seed, destinationMachines those in the destination, nodes what runs on the shoot's
-	// machines.
-	machines, destinationMachines *mcm.Pods
-	nodes                         *nodes.Nodes
-	// site is what the shoot's machines are in, infrastructure all that there is of it.
+	// site is the status of the Infrastructure, infrastructure its resources.
 	site           openstackv1alpha1.InfrastructureStatus
 	infrastructure []string
-	// initial is what there was before the first Worker.
+	// initial are the objects before the first Worker.
 	initial clusterstest.Snapshot
 }
 
-// newEnvironment returns a world with a shoot whose infrastructure is ready, and that has no machines.
+// newEnvironment returns an environment with a shoot whose Infrastructure is ready, without machines.
 func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	t.Helper()
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
-	require.NoError(t, err)
-	env := &environment{Clusters: clusterstest.New(t, options)}
+	options.Cloud, options.Machines = openstack.OpenFake, true
+	env := &environment{Clusters: openstack.In(clusterstest.NewHosting(t, options))}
 	env.seed = env.Source
+	var err error
 	env.binary, err = controller.Worker().Build(t.Context())
 	require.NoError(t, err)
 	machineController, err := controller.Machine().Build(t.Context())
 	require.NoError(t, err)
-	env.site = clusterstest.MakeInfrastructure(t, env.Clusters)
+	require.NoError(t, json.Unmarshal(clusterstest.MakeInfrastructure(t, env.Clusters.Clusters), &env.site))
 	env.infrastructure = env.inventory(t)
-	openstack.OfferMachines(env.Shoot, env.Cloud)
+	env.Account.OfferMachines(env.Shoot)
 	env.Shoot.Credentials["authURL"] = []byte(env.Cloud.AuthURL()) // as the webhook of the controlplane-controller completes them
 	env.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
 
-	run := mcm.Options{
-		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: machineController,
-		Flags: map[string]string{"resource-exhausted-retry": "5s"},
-	}
-	for _, s := range []*clusters.Seed{env.Source, env.Destination} {
-		if s != nil {
-			run.Dir = t.TempDir()
-			env.runMachines(t, s, run)
-		}
-	}
-	env.nodes, err = nodes.Start(t.Context(), env.Cluster.Config, env.Account.Servers(env.Shoot, env.Cloud.Region()))
-	require.NoError(t, err)
-	t.Cleanup(env.nodes.Stop)
+	require.NoError(t, env.StartMachines(t.Context(), clusters.MachineOptions{
+		Controller: machineController, Flags: map[string]string{"resource-exhausted-retry": "5s"},
+	}))
 	env.initial = env.snapshot(t)
 	return env
 }
 
-// runMachines runs machine-controller-manager in a seed, until the test ends.
-func (env *environment) runMachines(t *testing.T, s *clusters.Seed, options mcm.Options) {
-	t.Helper()
-	pods := mcm.Start(t.Context(), s.Seed, options)
-	if s == env.seed {
-		env.machines = pods
-	} else {
-		env.destinationMachines = pods
-	}
-	t.Cleanup(func() {
-		assert.NoError(t, pods.Stop())
-		if t.Failed() {
-			t.Log(pods.Tails(40))
-		}
-	})
-}
-
-// removeManager removes machine-controller-manager as gardenlet does. Until then it must have had all the rights that it wanted, of which
-// some may have come a moment after itself.
+// removeManager removes machine-controller-manager as gardenlet does. Until then it must have had all rights that it used; some may have been granted
+// a moment after its start.
 func (env *environment) removeManager(t *testing.T) {
 	t.Helper()
 	for _, container := range []string{mcm.Manager, mcm.MachineController} {
-		env.machines.Kill(env.Shoot.Namespace(), container) // what it watches is recorded when it ends
+		env.seed.Machines.Kill(env.Shoot.Namespace(), container) // watches are logged when they end
 	}
 	clusterstest.AwaitNothingForbidden(t, env.seed.AuditLog(), audit.UserOf(env.Shoot.Namespace(), mcm.Manager))
 	clusterstest.AwaitNothingForbidden(t, env.Cluster.AuditLog(), audit.UserOf(metav1.NamespaceSystem, mcm.Manager))
 	require.NoError(t, env.seed.Gardenlet.RemoveMachineControllerManager(t.Context(), env.Shoot))
 }
 
-// snapshot lists what there is in both clusters, but for the controller's own.
+// snapshot lists the objects of both clusters without the controller's own.
 func (env *environment) snapshot(t *testing.T) clusterstest.Snapshot {
 	t.Helper()
 	return clusterstest.TakeSnapshot(t, env.seed, env.Cluster, controllerName)
@@ -136,7 +102,7 @@ func (env *environment) startOneMore(t *testing.T, options controller.Options) {
 	env.controllers = append(env.controllers, started)
 }
 
-// stopController asks the controller to end, which it must do in good order. All it had to write is written afterwards.
+// stopController terminates the controllers, which must succeed. Afterwards their last writes are done.
 func (env *environment) stopController(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -147,7 +113,7 @@ func (env *environment) stopController(t *testing.T) {
 	env.controllers = nil
 }
 
-// killController ends the controller as a power failure would.
+// killController kills the controllers.
 func (env *environment) killController() {
 	for _, running := range env.controllers {
 		running.Kill()
@@ -155,7 +121,7 @@ func (env *environment) killController() {
 	env.controllers = nil
 }
 
-// prepare does what gardenlet does before each flow of the Worker.
+// prepare does what gardenlet does before each request.
 func (env *environment) prepare(t *testing.T) {
 	t.Helper()
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
@@ -165,7 +131,7 @@ func (env *environment) prepare(t *testing.T) {
 	env.waitNextSecond(t)
 }
 
-// requestReconcile asks for the shoot's Worker as it is now described. What it returns knows what there was before.
+// requestReconcile requests a reconciliation of the shoot's Worker with its present description. The returned component has read the previous status.
 func (env *environment) requestReconcile(t *testing.T) gardenletworker.Interface {
 	t.Helper()
 	env.prepare(t)
@@ -174,7 +140,7 @@ func (env *environment) requestReconcile(t *testing.T) gardenletworker.Interface
 	return component
 }
 
-// reconcile orders the shoot's Worker and waits for it, as gardenlet does. It leaves no state behind.
+// reconcile reconciles the shoot's Worker and waits for it, as gardenlet does.
 func (env *environment) reconcile(t *testing.T) gardenletworker.Interface {
 	t.Helper()
 	component := env.requestReconcile(t)
@@ -190,7 +156,7 @@ func (env *environment) await(t *testing.T, component gardenletworker.Interface)
 	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
 
-// component returns gardenlet's for the shoot's Worker.
+// component returns gardenlet's component for the shoot's Worker.
 func (env *environment) component(t *testing.T) gardenletworker.Interface {
 	t.Helper()
 	component, err := env.seed.Gardenlet.Worker(env.Shoot)
@@ -220,8 +186,8 @@ func (env *environment) object(t *testing.T) *extensionsv1alpha1.Worker {
 	return object
 }
 
-// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the
-// time of an order with that of an operation by whole seconds.
+// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the times of a
+// request and of an operation by whole seconds.
 func (env *environment) waitNextSecond(t *testing.T) {
 	t.Helper()
 	object, err := env.seed.Gardenlet.GetWorker(t.Context(), env.Shoot)
@@ -233,7 +199,7 @@ func (env *environment) waitNextSecond(t *testing.T) {
 	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
 }
 
-// writes returns what controllers have written in the shoot's namespace. It is complete when no controller runs.
+// writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.
 func (env *environment) writes(t *testing.T) []audit.Write {
 	t.Helper()
 	writes, err := env.seed.Writes(env.Shoot.Namespace())

@@ -40,13 +40,13 @@ func testCreateInPlace(t *testing.T, env *environment) {
 func testInPlaceAuto(t *testing.T, env *environment) {
 	servers, before := ids(env.servers("")), env.hashes(t)
 	env.pool(t, auto).Machine.Image.Version = new(openstack.LatestImage)
-	env.nodes.FailUpdates("the disk is full")
+	env.Nodes.FailUpdates("the disk is full")
 	component := env.requestReconcile(t)
 	clusterstest.Eventually(t, "it is said what has failed", func() bool {
 		return strings.Contains(env.object(t).Status.LastOperation.Description, "the disk is full")
 	})
 	t.Log(env.object(t).Status.LastOperation.Description)
-	env.nodes.FailUpdates("")
+	env.Nodes.FailUpdates("")
 	env.await(t, component)
 	assert.Equal(t, servers, ids(env.servers("")))
 	clusterstest.Eventually(t, "all is well again", func() bool { return env.running(t) })
@@ -65,7 +65,7 @@ func testInPlaceManual(t *testing.T, env *environment) {
 	assert.Equal(t, before[manual], env.hashes(t)[manual], "no machine is updated yet")
 
 	for _, node := range env.listNodes(t, manual) {
-		require.NoError(t, env.nodes.SelectForUpdate(t.Context(), node.Name))
+		require.NoError(t, env.Nodes.SelectForUpdate(t.Context(), node.Name))
 	}
 	wanted := env.wantedHashes(t)
 	clusterstest.Eventually(t, "it is told that all machines are updated", func() bool { return maps.Equal(wanted, env.hashes(t)) })

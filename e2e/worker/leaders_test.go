@@ -43,7 +43,7 @@ func testLeaders(t *testing.T, env *environment) {
 	if pods {
 		leading := []string{led[env.Shoot.Namespace()+"/"+mcm.Manager], led[env.Shoot.Namespace()+"/machine-controller"]}
 		for _, name := range slices.Compact(leading) {
-			require.NoError(t, env.machines.SimulateNodeLoss(t.Context(), env.Shoot.Namespace(), name))
+			require.NoError(t, env.seed.Machines.SimulateNodeLoss(t.Context(), env.Shoot.Namespace(), name))
 		}
 	}
 	env.killLeader(t)
@@ -70,7 +70,7 @@ func (env *environment) doubleMachineControllerManager(t *testing.T) bool {
 	}
 	require.NoError(t, env.seed.Gardenlet.ScaleMachineControllerManager(t.Context(), env.Shoot, 2))
 	clusterstest.Eventually(t, "two of each run", func() bool {
-		return len(env.machines.PIDs(env.Shoot.Namespace(), mcm.Manager)) == 2 && len(env.machines.PIDs(env.Shoot.Namespace(), mcm.MachineController)) == 2
+		return len(env.seed.Machines.PIDs(env.Shoot.Namespace(), mcm.Manager)) == 2 && len(env.seed.Machines.PIDs(env.Shoot.Namespace(), mcm.MachineController)) == 2
 	})
 	clusterstest.Eventually(t, "each has a leader", func() bool {
 		led := env.leaders(t)

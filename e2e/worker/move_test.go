@@ -49,7 +49,7 @@ func testMove(t *testing.T, env *environment) {
 // restore has the shoot's machines found again on the destination seed.
 func (env *environment) restore(t *testing.T, state *gardencorev1beta1.ShootState) {
 	t.Helper()
-	env.seed, env.machines = env.Destination, env.destinationMachines
+	env.seed = env.Destination
 	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeRestore, gardencorev1beta1.LastOperationStateProcessing
 	require.NoError(t, env.seed.Host(t.Context(), env.Shoot, env.Cluster))
 	require.NoError(t, env.seed.Gardenlet.RestoreSecrets(t.Context(), env.Shoot, state))

@@ -28,7 +28,7 @@ func TestWorker(t *testing.T) {
 	}
 	start("Steady", clusters.Options{}, regularParts())
 	start("InPlace", clusters.Options{}, inPlaceParts())
-	start("Restless", clusters.Options{Destination: true}, moveParts())
+	start("Restless", clusters.Options{Seeds: 2}, moveParts())
 	start("Unlucky", clusters.Options{}, failureParts(), "the project's quota is used up")
 	runs.Wait()
 	if !t.Failed() {
@@ -84,7 +84,7 @@ func failureParts() []part {
 func runParts(t *testing.T, requests *clusterstest.Requests, options clusters.Options, parts []part, expectedErrors []string) {
 	env := newEnvironment(t, options)
 	clusterstest.AssertNoErrors(t, env.Clusters, expectedErrors...)
-	defer func() { requests.Add(t, controller.Worker(), env.Seeds()...) }()
+	defer func() { requests.Add(t, controller.Worker(), env.Seeds...) }()
 	for _, part := range parts {
 		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			break // the next would only say the same in more words

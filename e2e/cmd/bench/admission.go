@@ -10,17 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/garden"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
@@ -36,10 +33,9 @@ const (
 // admissionBench measures the costs of a Shoot in admission. It sends reviews to the binary as the garden's API server does, whose own time is
 // not included.
 type admissionBench struct {
+	*clusters.Clusters
 	screen  *terminal.Screen
 	dir     string
-	garden  *garden.Garden
-	runtime *seed.Seed
 	binary  string
 	process *controller.Controller
 }
@@ -64,41 +60,24 @@ func benchAdmission(ctx context.Context, screen *terminal.Screen, _ options) (er
 }
 
 func (b *admissionBench) startClusters(ctx context.Context) (string, error) {
-	programs, err := assets.Ensure(ctx, io.Discard, assets.APIServer()...)
-	if err != nil {
+	var err error
+	if b.Clusters, err = clusters.New(ctx, clusters.Options{Dir: b.dir, Bare: true, Garden: true}); err != nil {
 		return "", err
 	}
-	for _, name := range []string{"garden", "runtime"} {
-		if err := os.Mkdir(filepath.Join(b.dir, name), 0o700); err != nil {
-			return "", err
-		}
-	}
-	starting := errgroup.Group{}
-	starting.Go(func() (err error) {
-		b.garden, err = garden.Start(ctx, programs, filepath.Join(b.dir, "garden"))
-		return err
-	})
-	starting.Go(func() (err error) {
-		b.runtime, err = seed.Start(ctx, programs, filepath.Join(b.dir, "runtime"))
-		return err
-	})
-	starting.Go(func() (err error) {
-		b.binary, err = controller.Admission().Build(ctx)
-		return err
-	})
-	return "gardener-apiserver, and the API server of a runtime cluster", starting.Wait()
+	b.binary, err = controller.Admission().Build(ctx)
+	return "gardener-apiserver, and the API server of a runtime cluster", err
 }
 
 // fill creates the objects that the binary reads.
 func (b *admissionBench) fill(ctx context.Context) (string, error) {
 	profile := largeCloudProfile()
 	for _, object := range []client.Object{profile, benchedCredentials(), benchedBinding()} {
-		if err := b.garden.Client.Create(ctx, object); err != nil {
+		if err := b.Garden.Client.Create(ctx, object); err != nil {
 			return "", fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 		}
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: admissionNamespace}}
-	if err := b.runtime.Client.Create(ctx, namespace); err != nil {
+	if err := b.Source.Client.Create(ctx, namespace); err != nil {
 		return "", fmt.Errorf("creating namespace %s: %w", namespace.Name, err)
 	}
 	return fmt.Sprintf("a Shoot of %d pools, and a CloudProfile of %d kB", pools, sizeOf(profile)/kilobyte), nil
@@ -114,7 +93,7 @@ func (b *admissionBench) startBinary(ctx context.Context) (string, error) {
 	binary.Types = []string{"openstack", "calico"}
 	b.process, err = binary.StartAdmission(ctx, controller.AdmissionOptions{
 		Path: b.binary, Output: filepath.Join(b.dir, "admission.log"),
-		Runtime: b.runtime.Kubeconfig, Garden: b.garden.Kubeconfig,
+		Runtime: b.Source.Kubeconfig, Garden: b.Garden.Kubeconfig,
 		Namespace: admissionNamespace, OwnerNamespace: admissionNamespace, Address: address,
 		Args: []string{"--log-level=info"},
 	})
@@ -127,7 +106,7 @@ func (b *admissionBench) endpoints(ctx context.Context) ([]endpoint, error) {
 	defer cancel()
 	for {
 		mutating, validating := &admissionregistrationv1.MutatingWebhookConfigurationList{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{}
-		if err := errors.Join(b.garden.Client.List(ctx, mutating), b.garden.Client.List(ctx, validating)); err != nil {
+		if err := errors.Join(b.Garden.Client.List(ctx, mutating), b.Garden.Client.List(ctx, validating)); err != nil {
 			return nil, fmt.Errorf("listing webhooks: %w", err)
 		}
 		var found []endpoint
@@ -171,11 +150,8 @@ func (b *admissionBench) stop() error {
 		defer cancel()
 		failures = append(failures, b.process.Terminate(ctx))
 	}
-	if b.garden != nil {
-		failures = append(failures, b.garden.Stop())
-	}
-	if b.runtime != nil {
-		failures = append(failures, b.runtime.Stop())
+	if b.Clusters != nil {
+		failures = append(failures, b.Close())
 	}
 	return errors.Join(failures...)
 }

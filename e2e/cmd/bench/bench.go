@@ -10,6 +10,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -77,13 +78,13 @@ func run(ctx context.Context, screen *terminal.Screen, o options) error {
 
 func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	screen.Heading("Trellis: what an Infrastructure costs")
-	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: o.latency})
+	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(o.latency)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
 	b := bench{Landscape: l, screen: screen}
-	l.Gardenlet.Interval = 10 * time.Millisecond
+	l.Source.Gardenlet.Interval = 10 * time.Millisecond
 
 	var taken footprint
 	err = screen.Step("at rest", func(io.Writer) (_ string, err error) {
@@ -93,7 +94,7 @@ func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options
 	if err != nil {
 		return err
 	}
-	standIn, err := b.costs(ctx, l.Place)
+	standIn, err := b.costs(ctx, placeOf(l))
 	if err != nil {
 		return err
 	}
@@ -112,10 +113,10 @@ func (b bench) print(lines []string) {
 }
 
 // costs measures all rows of the table in one place.
-func (b bench) costs(ctx context.Context, where landscape.Place) (map[string]cost, error) {
+func (b bench) costs(ctx context.Context, where place) (map[string]cost, error) {
 	costs := map[string]cost{}
 	err := b.screen.Step("measuring", func(io.Writer) (string, error) {
-		return "calls, logins, time; cloud: " + where.Cloud.Name(), b.whileControllerRuns(ctx, func(ctx context.Context) (err error) {
+		return "calls, logins, time; cloud: " + where.cloud.Name(), b.whileControllerRuns(ctx, func(ctx context.Context) (err error) {
 			if costs[rowCold], err = b.coldStart(ctx, where); err != nil {
 				return err
 			}
@@ -147,9 +148,27 @@ func (b bench) whileControllerRuns(ctx context.Context, do func(context.Context)
 	return err
 }
 
+// place is an account in a cloud for shoots.
+type place struct {
+	cloud   *openstack.Cloud
+	account *openstack.Account
+}
+
+// placeOf returns the account of a landscape.
+func placeOf(l *landscape.Landscape) place {
+	on := openstack.In(l.Clusters)
+	return place{cloud: on.Cloud, account: on.Account}
+}
+
+// newShoot prepares a shoot in a place, for which all resources are created.
+func (b bench) newShoot(ctx context.Context, name string, where place) (*gardenlet.Shoot, error) {
+	shoot := where.account.NewShoot(name)
+	return shoot, b.Source.Gardenlet.Prepare(ctx, shoot)
+}
+
 // coldStart creates a shoot with the first login of the process, and deletes it.
-func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, error) {
-	shoot, err := b.NewShoot(ctx, coldShoot, where)
+func (b bench) coldStart(ctx context.Context, where place) (cost, error) {
+	shoot, err := b.newShoot(ctx, coldShoot, where)
 	if err != nil {
 		return cost{}, err
 	}
@@ -161,8 +180,8 @@ func (b bench) coldStart(ctx context.Context, where landscape.Place) (cost, erro
 }
 
 // lifecycle creates, reconciles and deletes a shoot with an existing session.
-func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[string]cost) error {
-	shoot, err := b.NewShoot(ctx, warmShoot, where)
+func (b bench) lifecycle(ctx context.Context, where place, costs map[string]cost) error {
+	shoot, err := b.newShoot(ctx, warmShoot, where)
 	if err != nil {
 		return err
 	}
@@ -184,18 +203,18 @@ func (b bench) lifecycle(ctx context.Context, where landscape.Place, costs map[s
 }
 
 // measure measures the time from the request until gardenlet sees its result.
-func measure(where landscape.Place, do func() error) (cost, error) {
-	where.Cloud.ResetLog()
+func measure(where place, do func() error) (cost, error) {
+	where.cloud.ResetLog()
 	start := time.Now()
 	if err := do(); err != nil {
 		return cost{}, err
 	}
-	calls := where.Cloud.Log()
+	calls := where.cloud.Log()
 	return cost{calls: len(calls), logins: calls.Logins(), wall: time.Since(start), log: calls}, nil
 }
 
 func (b bench) deploy(ctx context.Context, shoot *gardenlet.Shoot) error {
-	component := b.Gardenlet.Infrastructure(shoot)
+	component := b.Source.Gardenlet.Infrastructure(shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
 	}
@@ -203,7 +222,7 @@ func (b bench) deploy(ctx context.Context, shoot *gardenlet.Shoot) error {
 }
 
 func (b bench) destroy(ctx context.Context, shoot *gardenlet.Shoot) error {
-	component := b.Gardenlet.Infrastructure(shoot)
+	component := b.Source.Gardenlet.Infrastructure(shoot)
 	if err := component.Destroy(ctx); err != nil {
 		return err
 	}

@@ -33,20 +33,21 @@ const (
 // Deployment describes them.
 type machineBench struct {
 	*landscape.Landscape
+	place
 	screen *terminal.Screen
 	shoot  *gardenlet.Shoot
 }
 
 func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err error) {
 	screen.Heading(fmt.Sprintf("Trellis: what %d machines of one pool cost", machines))
-	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: o.latency, Machines: true})
+	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(o.latency), Machines: true})
 	if err != nil {
 		return err
 	}
-	b := &machineBench{Landscape: l, screen: screen}
+	b := &machineBench{Landscape: l, place: placeOf(l), screen: screen}
 	defer func() {
-		if err != nil && b.Machines != nil {
-			screen.Linef("%s", b.Machines.Tails(10))
+		if err != nil && b.Source.Machines != nil {
+			screen.Linef("%s", b.Source.Machines.Tails(10))
 		}
 		err = errors.Join(err, l.Stop())
 	}()
@@ -76,12 +77,12 @@ func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err
 // prepare creates a shoot without a limit for machines.
 func (b *machineBench) prepare(ctx context.Context) error {
 	err := b.screen.Step("shoot", func(io.Writer) (string, error) {
-		b.shoot = openstack.NewShoot("many", b.Place.Cloud, b.Place.Account)
-		openstack.OfferMachines(b.shoot, b.Place.Cloud)
+		b.shoot = b.account.NewShoot("many")
+		b.account.OfferMachines(b.shoot)
 		// controlplane-controller, which is not running here, would add the cloud's addresses.
-		b.shoot.Credentials["authURL"] = []byte(b.Place.Cloud.AuthURL())
+		b.shoot.Credentials["authURL"] = []byte(b.cloud.AuthURL())
 		for _, resource := range []string{"instances", "cores", "ram", "port"} {
-			if err := b.Place.Cloud.Fake.SetQuota(b.Place.Account.Project, resource, fake.Unlimited); err != nil {
+			if err := b.cloud.Fake.SetQuota(b.account.Project, resource, fake.Unlimited); err != nil {
 				return "", err
 			}
 		}
@@ -97,10 +98,10 @@ func (b *machineBench) prepare(ctx context.Context) error {
 }
 
 func (b *machineBench) prepareInfrastructure(ctx context.Context) error {
-	if err := b.Gardenlet.Prepare(ctx, b.shoot); err != nil {
+	if err := b.Source.Gardenlet.Prepare(ctx, b.shoot); err != nil {
 		return err
 	}
-	component := b.Gardenlet.Infrastructure(b.shoot)
+	component := b.Source.Gardenlet.Infrastructure(b.shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (b *machineBench) step(ctx context.Context, name string, do func(context.Co
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
-		took, err = measure(b.Place, func() error { return do(ctx) })
+		took, err = measure(b.place, func() error { return do(ctx) })
 		return fmt.Sprintf("%d calls", took.calls), err
 	})
 }
@@ -139,7 +140,7 @@ func (b *machineBench) footprint() (footprint, error) {
 	if err != nil {
 		return footprint{}, err
 	}
-	pids := b.Machines.PIDs(b.shoot.Namespace(), mcm.MachineController)
+	pids := b.Source.Machines.PIDs(b.shoot.Namespace(), mcm.MachineController)
 	if len(pids) != 1 {
 		return footprint{}, fmt.Errorf("the machine controller runs %d times", len(pids))
 	}
@@ -149,7 +150,7 @@ func (b *machineBench) footprint() (footprint, error) {
 
 func (b *machineBench) print(o options, created, more, deleted cost, taken footprint) {
 	b.screen.Heading(fmt.Sprintf("%d machines of one pool, %d ms per call, a server is built in %s",
-		machines, o.latency.Milliseconds(), inSeconds(landscape.ServerTime)))
+		machines, o.latency.Milliseconds(), inSeconds(openstack.ServerTime)))
 	lines := openstack.Costs(created.log, machines)
 	for _, line := range append(lines, machineBudgetLines(created)...) {
 		b.screen.Linef("  %s", line)

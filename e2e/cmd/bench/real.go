@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
@@ -112,7 +111,7 @@ func (b bench) onRealCloud(ctx context.Context, target conformance.Cloud) (costs
 	if err != nil {
 		return nil, err
 	}
-	where := landscape.Place{Cloud: cloud, Account: account}
+	where := place{cloud: cloud, account: account}
 	costs, err = b.costs(ctx, where)
 	if err != nil {
 		b.screen.Linef("  removing project %q and what is in it", account.Project)
@@ -122,19 +121,19 @@ func (b bench) onRealCloud(ctx context.Context, target conformance.Cloud) (costs
 }
 
 // cleanUp deletes the shoots after a canceled measurement, as far as the controller can. Then the controller is stopped, and what is left stays.
-func (b bench) cleanUp(ctx context.Context, where landscape.Place) error {
+func (b bench) cleanUp(ctx context.Context, where place) error {
 	var failures []error
 	for _, name := range []string{coldShoot, warmShoot} {
 		err := detached(ctx, func(ctx context.Context) error {
 			return b.whileControllerRuns(ctx, func(ctx context.Context) error {
-				return b.destroy(ctx, openstack.NewShoot(name, where.Cloud, where.Account))
+				return b.destroy(ctx, where.account.NewShoot(name))
 			})
 		})
 		if err != nil {
 			failures = append(failures, fmt.Errorf("removing shoot %s: %w", name, err))
 		}
 	}
-	failures = append(failures, detached(ctx, b.Infrastructure.Terminate), detached(ctx, where.Cloud.WaitIdle))
+	failures = append(failures, detached(ctx, b.Infrastructure.Terminate), detached(ctx, where.cloud.WaitIdle))
 	b.Infrastructure = nil
 	return errors.Join(failures...)
 }

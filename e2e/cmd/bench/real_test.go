@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
@@ -179,10 +180,10 @@ func TestRealCloud_CleansUp(t *testing.T) {
 
 func startBench(t *testing.T, screen *terminal.Screen) bench {
 	t.Helper()
-	l, err := landscape.Start(t.Context(), screen, landscape.Options{})
+	l, err := landscape.Start(t.Context(), screen, landscape.Options{Cloud: openstack.OpenFake})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Stop()) })
-	l.Gardenlet.Interval = 10 * time.Millisecond
+	l.Source.Gardenlet.Interval = 10 * time.Millisecond
 	return bench{Landscape: l, screen: screen}
 }
 

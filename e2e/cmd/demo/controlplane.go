@@ -23,20 +23,20 @@ func (d *demo) startCluster(ctx context.Context) error {
 		return err
 	}
 	var err error
-	d.before, err = listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+	d.before, err = listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace())
 	return err
 }
 
 func (d *demo) controlPlane() shownObject {
 	return shownObject{name: "controlplane/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
-		return d.Gardenlet.GetControlPlane(ctx, d.shoot)
+		return d.Source.Gardenlet.GetControlPlane(ctx, d.shoot)
 	}}
 }
 
 // createControlPlane copies the Infrastructure's status, which is the only connection of the two controllers.
 func (d *demo) createControlPlane(ctx context.Context) error {
 	d.screen.Heading("gardenlet deploys the ControlPlane with the Infrastructure's status")
-	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
+	infrastructure, err := d.Source.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (d *demo) reconcileControlPlane(ctx context.Context) error {
 }
 
 func (d *demo) deployControlPlane(ctx context.Context) error {
-	component := d.Gardenlet.ControlPlane(d.shoot)
+	component := d.Source.Gardenlet.ControlPlane(d.shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (d *demo) deleteControlPlane(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the ControlPlane")
 	d.stopContainer()
 	cost, err := d.measure(ctx, d.controlPlane(), func(ctx context.Context) error {
-		component := d.Gardenlet.ControlPlane(d.shoot)
+		component := d.Source.Gardenlet.ControlPlane(d.shoot)
 		if err := component.Destroy(ctx); err != nil {
 			return err
 		}

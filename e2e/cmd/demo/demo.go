@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
@@ -20,8 +21,10 @@ import (
 // demo is one run of the demo.
 type demo struct {
 	*landscape.Landscape
-	screen *terminal.Screen
-	shoot  *gardenlet.Shoot
+	cloud   *openstack.Cloud
+	account *openstack.Account
+	screen  *terminal.Screen
+	shoot   *gardenlet.Shoot
 
 	// before is the content of the shoot's namespace before the ControlPlane was created.
 	before inventory
@@ -41,12 +44,13 @@ type step func(context.Context) error
 // run runs all steps and stops everything at the end, even after a failure.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
 	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, live")
-	l, err := landscape.Start(ctx, screen, landscape.Options{Latency: latency, Clusters: true, Machines: true})
+	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(latency), Clusters: true, Machines: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
-	d := &demo{Landscape: l, screen: screen}
+	on := openstack.In(l.Clusters)
+	d := &demo{Landscape: l, cloud: on.Cloud, account: on.Account, screen: screen}
 	defer func() { err = d.stopPods(err) }()
 	acts := []step{
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
@@ -107,7 +111,7 @@ func (d *demo) printCommands() {
 		lines []string
 	}{
 		{"in the seed", []string{
-			"export KUBECONFIG=" + d.Seed.Kubeconfig,
+			"export KUBECONFIG=" + d.Source.Kubeconfig,
 			"kubectl get infrastructures,controlplanes,networks,workers -A",
 			of + " get managedresources,deployments,pods,secrets",
 			of + " get machinedeployments,machines,machineclasses",
@@ -126,7 +130,7 @@ func (d *demo) printCommands() {
 		{"behind the scenes", []string{
 			"curl -s " + d.ControlPlane.MetricsURL + " | grep trellis_",
 			"tail -f " + d.Infrastructure.Log + " " + d.ControlPlane.Log + " " + d.Network.Log + " " + d.Worker.Log,
-			"tail -f " + strings.Join(d.Machines.Outputs(), " "),
+			"tail -f " + strings.Join(d.Source.Machines.Outputs(), " "),
 		}},
 	} {
 		d.screen.Linef("  %s", d.screen.Styled(terminal.Dim, "# "+part.title))
@@ -140,12 +144,12 @@ func (d *demo) printCommands() {
 
 // measure prints an object while do is running, and returns a sentence about the costs.
 func (d *demo) measure(ctx context.Context, object shownObject, do func(context.Context) error) (string, error) {
-	d.Place.Cloud.ResetLog()
+	d.cloud.ResetLog()
 	start := time.Now()
 	if err := d.show(ctx, []shownObject{object}, do); err != nil {
 		return "", err
 	}
-	return costOf(d.Place.Cloud.Log(), time.Since(start)), nil
+	return costOf(d.cloud.Log(), time.Since(start)), nil
 }
 
 func costOf(calls wire.Calls, took time.Duration) string {

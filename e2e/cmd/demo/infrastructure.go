@@ -19,16 +19,16 @@ import (
 
 // newShoot creates a shoot's objects in the seed, as gardenlet does first.
 func (d *demo) newShoot(ctx context.Context) (*gardenlet.Shoot, error) {
-	shoot := openstack.NewShoot("demo", d.Place.Cloud, d.Place.Account)
+	shoot := d.account.NewShoot("demo")
 	config := &openstackv1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"}
 	config.APIVersion, config.Kind = openstackv1alpha1.GroupVersion().String(), "ControlPlaneConfig"
 	shoot.ControlPlaneConfig = config
-	openstack.OfferMachines(shoot, d.Place.Cloud)
+	d.account.OfferMachines(shoot)
 	var err error
 	if shoot.Workers, err = newPools(); err != nil {
 		return nil, err
 	}
-	return shoot, d.Gardenlet.Prepare(ctx, shoot)
+	return shoot, d.Source.Gardenlet.Prepare(ctx, shoot)
 }
 
 // addedCredentials describes what gardenlet did not write into the Secret cloudprovider: controlplane-controller's webhook adds the cloud's
@@ -36,7 +36,7 @@ func (d *demo) newShoot(ctx context.Context) (*gardenlet.Shoot, error) {
 func (d *demo) addedCredentials(ctx context.Context) (string, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: d.shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}
-	if err := d.Seed.Client.Get(ctx, key, secret); err != nil {
+	if err := d.Source.Client.Get(ctx, key, secret); err != nil {
 		return "", err
 	}
 	var added []string
@@ -54,7 +54,7 @@ func (d *demo) addedCredentials(ctx context.Context) (string, error) {
 
 func (d *demo) infrastructure() shownObject {
 	return shownObject{name: "infrastructure/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
-		return d.Gardenlet.Get(ctx, d.shoot)
+		return d.Source.Gardenlet.Get(ctx, d.shoot)
 	}}
 }
 
@@ -66,7 +66,7 @@ func (d *demo) createInfrastructure(ctx context.Context) error {
 	}
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("Resources in the cloud")
-	for _, line := range openstack.Draw(d.Place.Cloud.Fake.State("")) {
+	for _, line := range openstack.Draw(d.cloud.Fake.State("")) {
 		d.screen.Linef("  %s", line)
 	}
 	return nil
@@ -77,7 +77,7 @@ func (d *demo) reconcileInfrastructure(ctx context.Context) error {
 }
 
 func (d *demo) deployInfrastructure(ctx context.Context) error {
-	component := d.Gardenlet.Infrastructure(d.shoot)
+	component := d.Source.Gardenlet.Infrastructure(d.shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (d *demo) deployInfrastructure(ctx context.Context) error {
 func (d *demo) deleteInfrastructure(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the Infrastructure")
 	cost, err := d.measure(ctx, d.infrastructure(), func(ctx context.Context) error {
-		component := d.Gardenlet.Infrastructure(d.shoot)
+		component := d.Source.Gardenlet.Infrastructure(d.shoot)
 		if err := component.Destroy(ctx); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (d *demo) deleteInfrastructure(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	left, err := d.Place.Account.Resources(ctx)
+	left, err := d.account.Resources(ctx)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func listInventory(ctx context.Context, config *rest.Config, c client.Client, na
 // nothingLeftInSeed fails if the shoot's namespace contains an object that should be gone.
 func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name string) bool) error {
 	for end := time.Now().Add(emptyTimeout); ; {
-		now, err := listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+		now, err := listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace())
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const appliedTimeout = time.Minute
 
 func (d *demo) network() shownObject {
 	return shownObject{name: "network/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
-		return d.Gardenlet.GetNetwork(ctx, d.shoot)
+		return d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 	}}
 }
 
@@ -45,7 +45,7 @@ func (d *demo) reconcileNetwork(ctx context.Context) error {
 }
 
 func (d *demo) deployNetwork(ctx context.Context) error {
-	component, err := d.Gardenlet.Network(d.shoot)
+	component, err := d.Source.Gardenlet.Network(d.shoot)
 	if err != nil {
 		return err
 	}
@@ -78,11 +78,11 @@ func (d *demo) waitApplied(ctx context.Context) error {
 
 func (d *demo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.ManagedResource, error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
-	return resource, d.Seed.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: networkResource}, resource)
+	return resource, d.Source.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: networkResource}, resource)
 }
 
 func (d *demo) destroyNetwork(ctx context.Context) error {
-	component, err := d.Gardenlet.Network(d.shoot)
+	component, err := d.Source.Gardenlet.Network(d.shoot)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (d *demo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []r
 // partsOfNetwork lists the Network's ManagedResources and their objects, in the seed and in the shoot.
 func (d *demo) partsOfNetwork(ctx context.Context) (inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference, err error) {
 	list := &resourcesv1alpha1.ManagedResourceList{}
-	if err := d.Seed.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
+	if err := d.Source.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
 		return nil, nil, err
 	}
 	inSeed = inventory{}

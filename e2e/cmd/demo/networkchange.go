@@ -39,7 +39,7 @@ func (d *demo) changeShoot(ctx context.Context) error {
 	if err := d.requestWithoutOverlay(ctx); err != nil {
 		return err
 	}
-	network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
+	network, err := d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (d *demo) requestWithoutOverlay(ctx context.Context) error {
 		"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig",
 		"overlay": map[string]any{"enabled": false, "createPodRoutes": false},
 	}
-	if err := d.Gardenlet.Prepare(ctx, d.shoot); err != nil {
+	if err := d.Source.Gardenlet.Prepare(ctx, d.shoot); err != nil {
 		return err
 	}
 	for _, part := range []struct {
@@ -110,7 +110,7 @@ func (d *demo) showPools(ctx context.Context) error {
 
 // waitRoutes waits until the shoot's router has routes to the pods of all nodes.
 func (d *demo) waitRoutes(ctx context.Context) (string, error) {
-	infrastructure, err := d.Gardenlet.Get(ctx, d.shoot)
+	infrastructure, err := d.Source.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func (d *demo) waitRoutes(ctx context.Context) (string, error) {
 		return "", err
 	}
 	for {
-		response, err := d.Place.Account.DoAsMember(ctx, http.MethodGet, conformance.Network, "/v2.0/routers/"+status.Networks.Router.ID, nil)
+		response, err := d.account.DoAsMember(ctx, http.MethodGet, conformance.Network, "/v2.0/routers/"+status.Networks.Router.ID, nil)
 		if err != nil {
 			return "", err
 		}
@@ -144,7 +144,7 @@ func (d *demo) waitRoutes(ctx context.Context) (string, error) {
 // waitNetworkChanged waits until the Network's message reports no change.
 func (d *demo) waitNetworkChanged(ctx context.Context) (string, error) {
 	for {
-		network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
+		network, err := d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 		if err != nil {
 			return "", err
 		}

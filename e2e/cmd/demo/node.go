@@ -100,7 +100,7 @@ func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
 		return "", err
 	}
 	host, port, _ := strings.Cut(d.containerAddress, ":")
-	d.container, err = workload.RunContainer(ctx, d.Seed.Client, workload.Run{
+	d.container, err = workload.RunContainer(ctx, d.Source.Client, workload.Run{
 		Namespace: d.shoot.Namespace(), Deployment: ccmDeployment, Container: ccmProgram,
 		Program: filepath.Join(d.Programs, ccmProgram),
 		Flags: map[string]string{

@@ -58,7 +58,7 @@ func (d *demo) settledWrites(ctx context.Context, controller string) ([]audit.Wr
 
 // writesOf returns a controller's writes in the shoot's namespace that belong to an operation.
 func (d *demo) writesOf(controller string) ([]audit.Write, error) {
-	writes, err := d.Seed.Writes(d.shoot.Namespace())
+	writes, err := d.Source.Writes(d.shoot.Namespace())
 	return slices.DeleteFunc(writes, func(w audit.Write) bool { return w.User != controller || isAboutHealth(w) }), err
 }
 

@@ -89,7 +89,7 @@ func poolLine(pool unstructured.Unstructured) string {
 
 // showEffective prints the effective configuration with defaults, a line for each field.
 func (d *demo) showEffective(ctx context.Context) error {
-	network, err := d.Gardenlet.GetNetwork(ctx, d.shoot)
+	network, err := d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 func (d *demo) showSeed(ctx context.Context) error {
 	deployments, secrets := &appsv1.DeploymentList{}, &corev1.SecretList{}
 	for _, list := range []client.ObjectList{deployments, secrets} {
-		if err := d.Seed.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
+		if err := d.Source.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
 			return err
 		}
 	}

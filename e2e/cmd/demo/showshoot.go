@@ -20,7 +20,7 @@ const countsPerLine = 4
 // showShoot prints the number of objects that gardener-resource-manager has applied to the shoot, and names those that users use.
 func (d *demo) showShoot(ctx context.Context) error {
 	resources := &resourcesv1alpha1.ManagedResourceList{}
-	if err := d.Seed.Client.List(ctx, resources, client.InNamespace(d.shoot.Namespace())); err != nil {
+	if err := d.Source.Client.List(ctx, resources, client.InNamespace(d.shoot.Namespace())); err != nil {
 		return err
 	}
 	d.applied = nil

@@ -28,7 +28,7 @@ func (d *demo) showServers(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	state := d.Place.Cloud.Fake.State(d.Place.Account.Project)
+	state := d.cloud.Fake.State(d.account.Project)
 	slices.SortFunc(state.Servers, func(a, b fake.Server) int { return cmp.Compare(a.Name, b.Name) })
 	for _, server := range state.Servers {
 		boots := images[server.ImageID]
@@ -96,7 +96,7 @@ func poolOf(machine, namespace string) string {
 
 // namesOf returns the names of resources in the cloud by their IDs.
 func (d *demo) namesOf(ctx context.Context, service conformance.Service, path, kind string) (map[string]string, error) {
-	response, err := d.Place.Account.DoAsMember(ctx, http.MethodGet, service, path, nil)
+	response, err := d.account.DoAsMember(ctx, http.MethodGet, service, path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (d *demo) prepareMachines(ctx context.Context) (err error) {
 		d.screen.Linef("  · %s", duty)
 	}
 	d.screen.Linef("")
-	if d.machines.inSeed, err = listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace()); err != nil {
+	if d.machines.inSeed, err = listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace()); err != nil {
 		return err
 	}
 	d.machines.inCloud = d.inCloud()
@@ -82,11 +82,11 @@ func (d *demo) prepareMachines(ctx context.Context) (err error) {
 }
 
 // inCloud names all resources of the shoot's account.
-func (d *demo) inCloud() []string { return d.Place.Cloud.Fake.State(d.Place.Account.Project).List() }
+func (d *demo) inCloud() []string { return d.cloud.Fake.State(d.account.Project).List() }
 
 func (d *demo) worker() shownObject {
 	return shownObject{name: "worker/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
-		return d.Gardenlet.GetWorker(ctx, d.shoot)
+		return d.Source.Gardenlet.GetWorker(ctx, d.shoot)
 	}}
 }
 
@@ -97,7 +97,7 @@ func (d *demo) createWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	calls := d.Place.Cloud.Log()
+	calls := d.cloud.Log()
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("Servers in the cloud, and their Nodes in the shoot")
 	servers, err := d.showServers(ctx)
@@ -116,7 +116,7 @@ func (d *demo) reconcileWorker(ctx context.Context) error {
 		return err
 	}
 	// One request for what the pool's machines share, and none for machines: those are machine-controller-manager's.
-	d.printCalls(d.Place.Cloud.Log())
+	d.printCalls(d.cloud.Log())
 	return nil
 }
 
@@ -129,13 +129,13 @@ func (d *demo) printCalls(calls wire.Calls) {
 
 // recordMachineObjects records the objects in the seed that were added with the machines.
 func (d *demo) recordMachineObjects(ctx context.Context) error {
-	now, err := listInventory(ctx, d.Seed.Config, d.Seed.Client, d.shoot.Namespace())
+	now, err := listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace())
 	if err != nil {
 		return err
 	}
 	collected := &corev1.SecretList{}
 	ofGarbage := client.MatchingLabels{references.LabelKeyGarbageCollectable: references.LabelValueGarbageCollectable}
-	if err := d.Seed.Client.List(ctx, collected, client.InNamespace(d.shoot.Namespace()), ofGarbage); err != nil {
+	if err := d.Source.Client.List(ctx, collected, client.InNamespace(d.shoot.Namespace()), ofGarbage); err != nil {
 		return err
 	}
 	d.machines.parts, d.machines.garbage = now.Difference(d.machines.inSeed), inventory{}
@@ -211,7 +211,7 @@ func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 		{list: &machinev1alpha1.MachineClassList{}},
 		{list: &corev1.SecretList{}, of: []client.ListOption{ofClasses}},
 	} {
-		if err := d.Seed.Client.List(ctx, kind.list, append(kind.of, client.InNamespace(d.shoot.Namespace()))...); err != nil {
+		if err := d.Source.Client.List(ctx, kind.list, append(kind.of, client.InNamespace(d.shoot.Namespace()))...); err != nil {
 			return nil, err
 		}
 		err := meta.EachListItem(kind.list, func(item runtime.Object) error {
@@ -227,7 +227,7 @@ func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 	}
 	credentials := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: d.shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}
-	if err := d.Seed.Client.Get(ctx, key, credentials); err != nil {
+	if err := d.Source.Client.Get(ctx, key, credentials); err != nil {
 		return nil, err
 	}
 	for _, finalizer := range credentials.Finalizers {
@@ -262,8 +262,8 @@ const tailLines = 20
 
 // stopPods stops the processes that run instead of pods, and prints their last output after a failure.
 func (d *demo) stopPods(err error) error {
-	if err != nil && d.Machines != nil {
-		d.screen.Linef("%s", d.screen.Styled(terminal.Dim, d.Machines.Tails(tailLines)))
+	if err != nil && d.Source.Machines != nil {
+		d.screen.Linef("%s", d.screen.Styled(terminal.Dim, d.Source.Machines.Tails(tailLines)))
 	}
 	d.stopContainer()
 	return errors.Join(err, d.StopMachines())

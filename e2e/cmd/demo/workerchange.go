@@ -19,7 +19,7 @@ func (d *demo) scalePool(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s:", cost)
-	d.printCalls(d.Place.Cloud.Log())
+	d.printCalls(d.cloud.Log())
 	after := d.servers("")
 	if kept := inBoth(before, after); len(kept) != len(before) || len(after) != len(before)+1 {
 		return fmt.Errorf("scaling pool %s from %d to %d machines: of servers %q there are now %q", growing, previous, pool.Minimum, before, after)
@@ -54,7 +54,7 @@ func (d *demo) rollPool(ctx context.Context) error {
 // servers returns the IDs of the servers of a pool, or of all.
 func (d *demo) servers(pool string) []string {
 	ids := map[string]bool{}
-	for _, server := range d.Place.Cloud.Fake.State(d.Place.Account.Project).Servers {
+	for _, server := range d.cloud.Fake.State(d.account.Project).Servers {
 		if poolOf(server.Name, d.shoot.Namespace()) == pool || pool == "" {
 			ids[server.ID] = true
 		}

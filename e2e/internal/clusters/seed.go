@@ -1,16 +1,19 @@
 package clusters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/grm"
+	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 	"github.com/trellis-garden/trellis/e2e/internal/shoot"
@@ -23,15 +26,19 @@ const timeout = 2 * time.Minute
 type Seed struct {
 	*seed.Seed
 	Gardenlet *gardenlet.Gardenlet
+	// Machines are the pods of machine-controller-manager, once StartMachines has been called.
+	Machines *mcm.Pods
 
 	programs, dir string
-	kubeconfigs   map[string]string // of controllers, by their names
 	manager       *process.Process
 	shootManagers map[string]*process.Process // by namespace
-	controllers   []*controller.Controller
-	outputs       []string
-	logs          []string // of outputs, those of our controllers
-	started       int
+
+	lock        sync.Mutex        // controllers may be started at the same time
+	kubeconfigs map[string]string // of controllers, by their names
+	controllers []*controller.Controller
+	outputs     []string
+	logs        []string // of outputs, those of our controllers
+	started     int
 }
 
 // StartSeed starts a seed, which hosts no shoot yet, with its gardener-resource-manager. All files are in the folder dir.
@@ -42,14 +49,29 @@ func StartSeed(ctx context.Context, programs, dir string, options ...seed.Option
 	if err != nil {
 		return nil, err
 	}
-	s := &Seed{
-		Seed: started, Gardenlet: gardenlet.New(started.Client), programs: programs, dir: dir,
-		kubeconfigs: map[string]string{}, shootManagers: map[string]*process.Process{},
-	}
+	s := newSeed(started, programs, dir)
 	if s.manager, err = grm.ForSeed(ctx, programs, s.managerDir("seed"), s.Kubeconfig); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
+}
+
+// StartBareSeed starts a seed in which no control planes can run.
+func StartBareSeed(ctx context.Context, programs, dir string, options ...seed.Option) (*Seed, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	started, err := seed.Start(ctx, programs, dir, options...)
+	if err != nil {
+		return nil, err
+	}
+	return newSeed(started, programs, dir), nil
+}
+
+func newSeed(started *seed.Seed, programs, dir string) *Seed {
+	return &Seed{
+		Seed: started, Gardenlet: gardenlet.New(started.Client), programs: programs, dir: dir,
+		kubeconfigs: map[string]string{}, shootManagers: map[string]*process.Process{},
+	}
 }
 
 // Host prepares the seed for a shoot as Gardener does before it creates the ControlPlane: it creates the content of the shoot's namespace, and
@@ -87,29 +109,43 @@ func (s *Seed) StopShootManager(shoot *gardenlet.Shoot) {
 	}
 }
 
-// StartController starts a controller with its rights in the seed, and waits until it is ready. The kubeconfig and the output of the options
-// are set here.
+// StartController starts a controller with its rights in the seed, and waits until it is ready. The kubeconfig of the options is set here, and the
+// output if it is empty.
 func (s *Seed) StartController(ctx context.Context, what controller.Binary, options controller.Options) (*controller.Controller, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if s.kubeconfigs[what.Name] == "" {
-		kubeconfig, err := s.AddController(ctx, what.Name, what.Role)
-		if err != nil {
-			return nil, err
-		}
-		s.kubeconfigs[what.Name] = kubeconfig
+	var err error
+	if options.Kubeconfig, err = s.kubeconfigOf(ctx, what); err != nil {
+		return nil, err
 	}
-	options.Kubeconfig, options.Output = s.kubeconfigs[what.Name], filepath.Join(s.dir, what.Name+".log")
+	options.Output = cmp.Or(options.Output, filepath.Join(s.dir, what.Name+".log"))
 	started, err := what.Start(ctx, options)
 	if err != nil {
 		return nil, err
 	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	s.controllers = append(s.controllers, started)
 	s.addOutput(options.Output)
 	if !slices.Contains(s.logs, options.Output) {
 		s.logs = append(s.logs, options.Output)
 	}
 	return started, nil
+}
+
+// kubeconfigOf returns the path of the kubeconfig of a controller, which gets its rights at the first call.
+func (s *Seed) kubeconfigOf(ctx context.Context, what controller.Binary) (string, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if path := s.kubeconfigs[what.Name]; path != "" {
+		return path, nil
+	}
+	path, err := s.AddController(ctx, what.Name, what.Role)
+	if err != nil {
+		return "", err
+	}
+	s.kubeconfigs[what.Name] = path
+	return path, nil
 }
 
 // Stop stops everything. The shoots' clusters or their gardener-resource-managers should be stopped before.

@@ -91,8 +91,8 @@ type Options struct {
 // Controller is a running controller.
 type Controller struct {
 	*process.Process
-	// MetricsURL is the URL of the metrics.
-	MetricsURL string
+	// MetricsURL is the URL of the metrics, Log the path of the log.
+	MetricsURL, Log string
 }
 
 // Start starts the controller and waits until it is ready.
@@ -113,7 +113,7 @@ func (b Binary) Start(ctx context.Context, options Options) (*Controller, error)
 		p.Kill()
 		return nil, fmt.Errorf("starting %s: %w", b.Name, err)
 	}
-	return &Controller{Process: p, MetricsURL: "http://" + metrics + "/metrics"}, nil
+	return &Controller{Process: p, MetricsURL: "http://" + metrics + "/metrics", Log: options.Output}, nil
 }
 
 func (b Binary) args(o Options, health, metrics string) []string {

@@ -3,6 +3,7 @@ package garden
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/gardener/gardener/pkg/api/indexer"
 	controllermanagerconfigv1alpha1 "github.com/gardener/gardener/pkg/apis/config/controllermanager/v1alpha1"
@@ -20,11 +21,15 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
+const controllerManager = "gardener-controller-manager"
+
+// ControllerManagerLog is the path of the log of gardener-controller-manager's controllers.
+func (g *Garden) ControllerManagerLog() string { return filepath.Join(g.dir, controllerManager+".log") }
+
 // startControllerManager starts gardener-controller-manager's controllers for registrations: installations, finalizers, and the condition
 // ExtensionsReady of Seeds; and those whose labels and statuses webhooks in the garden read.
 func (g *Garden) startControllerManager(ctx context.Context) error {
-	const name = "gardener-controller-manager"
-	log, err := logTo(g.dir, name)
+	log, err := logTo(g.dir, controllerManager)
 	if err != nil {
 		return err
 	}
@@ -36,7 +41,7 @@ func (g *Garden) startControllerManager(ctx context.Context) error {
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 	})
 	if err != nil {
-		return fmt.Errorf("preparing %s: %w", name, err)
+		return fmt.Errorf("preparing %s: %w", controllerManager, err)
 	}
 	for _, index := range []func(context.Context, client.FieldIndexer) error{
 		indexer.AddShootSeedName, indexer.AddShootStatusSeedName,
@@ -47,18 +52,18 @@ func (g *Garden) startControllerManager(ctx context.Context) error {
 		indexer.AddNamespacedCloudProfileParentRefName,
 	} {
 		if err := index(ctx, mgr.GetFieldIndexer()); err != nil {
-			return fmt.Errorf("adding an index of %s: %w", name, err)
+			return fmt.Errorf("adding an index of %s: %w", controllerManager, err)
 		}
 	}
 	configuration := controllermanagerconfigv1alpha1.ControllerManagerConfiguration{}
 	controllermanagerconfigv1alpha1.SetObjectDefaults_ControllerManagerConfiguration(&configuration)
 	if err := addControllersOfRegistrations(mgr, configuration); err != nil {
-		return fmt.Errorf("preparing %s: %w", name, err)
+		return fmt.Errorf("preparing %s: %w", controllerManager, err)
 	}
 	if err := addControllersOfProjects(mgr, configuration.Controllers); err != nil {
-		return fmt.Errorf("preparing %s: %w", name, err)
+		return fmt.Errorf("preparing %s: %w", controllerManager, err)
 	}
-	started, err := run(ctx, name, mgr)
+	started, err := run(ctx, controllerManager, mgr)
 	if err != nil {
 		return err
 	}

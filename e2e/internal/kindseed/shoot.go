@@ -40,8 +40,8 @@ func (env *Env) NewShoot(ctx context.Context, name string) (*Shoot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shoot{Shoot: openstack.NewShoot(name, env.Cloud, account), Account: account, env: env}
-	openstack.OfferMachines(s.Shoot, env.Cloud)
+	s := &Shoot{Shoot: account.NewShoot(name), Account: account, env: env}
+	account.OfferMachines(s.Shoot)
 	s.Workers = []gardencorev1beta1.Worker{openstack.NewPool("pool", 2, 2)}
 	return s, s.prepare(ctx)
 }
@@ -154,7 +154,7 @@ func (s *Shoot) ReconcileWorker(ctx context.Context) error {
 	}
 	if s.nodes == nil {
 		var err error
-		servers := s.Account.Servers(s.Shoot, s.env.Cloud.Region())
+		servers := s.Account.Servers(s.Shoot)
 		if s.nodes, err = nodes.Start(ctx, s.Cluster.Config, servers, nodes.WithCloudControllerManager()); err != nil {
 			return err
 		}

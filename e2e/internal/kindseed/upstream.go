@@ -36,6 +36,6 @@ func (s *Shoot) PrepareMachines(ctx context.Context) error {
 		return err
 	}
 	var err error
-	s.nodes, err = nodes.Start(ctx, s.Cluster.Config, s.Account.Servers(s.Shoot, s.env.Cloud.Region()))
+	s.nodes, err = nodes.Start(ctx, s.Cluster.Config, s.Account.Servers(s.Shoot))
 	return err
 }

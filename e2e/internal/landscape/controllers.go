@@ -2,9 +2,7 @@ package landscape
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,8 +17,8 @@ import (
 type Controller struct {
 	// Controller is the process; nil before it is started.
 	*controller.Controller
-	// Binary is the path of the program, Log that of its log.
-	Binary, Log string
+	// Binary is the path of the program.
+	Binary string
 
 	what controller.Binary
 }
@@ -39,7 +37,7 @@ func (l *Landscape) controllers() []*Controller {
 	return all
 }
 
-func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, error) {
+func (l *Landscape) buildControllers(ctx context.Context) (string, error) {
 	l.Infrastructure = &Controller{what: controller.Infrastructure()}
 	if l.options.Clusters {
 		l.ControlPlane = &Controller{what: controller.ControlPlane()}
@@ -54,7 +52,6 @@ func (l *Landscape) buildControllers(ctx context.Context, _ io.Writer) (string, 
 		})
 	}
 	for _, c := range l.controllers() {
-		c.Log = filepath.Join(l.Dir, c.Name()+".log")
 		building.Go(func() (err error) {
 			c.Binary, err = c.what.Build(ctx)
 			return err
@@ -85,16 +82,16 @@ func (l *Landscape) serveWebhooks() []*Controller {
 	return slices.DeleteFunc(l.controllers(), func(c *Controller) bool { return c != l.ControlPlane && c != l.Worker })
 }
 
-func (l *Landscape) startControllers(ctx context.Context, _ io.Writer) (string, error) {
+func (l *Landscape) startControllers(ctx context.Context) (string, error) {
 	starting, startCtx := errgroup.WithContext(ctx)
 	for _, c := range l.controllers() {
-		starting.Go(func() error { return l.start(startCtx, c) })
+		starting.Go(func() error { return l.startController(startCtx, c) })
 	}
 	if err := starting.Wait(); err != nil {
 		return "", err
 	}
 	for _, c := range l.serveWebhooks() {
-		if err := c.what.AwaitWebhooks(ctx, l.Seed.Client); err != nil {
+		if err := c.what.AwaitWebhooks(ctx, l.Source.Client); err != nil {
 			return "", err
 		}
 	}
@@ -105,30 +102,13 @@ func (l *Landscape) startControllers(ctx context.Context, _ io.Writer) (string, 
 	return strings.Join(ready, "; "), nil
 }
 
-func (l *Landscape) start(ctx context.Context, c *Controller) error {
-	kubeconfig, err := l.Seed.AddController(ctx, c.Name(), c.what.Role)
-	if err != nil {
-		return err
-	}
-	options := controller.Options{Path: c.Binary, Kubeconfig: kubeconfig, Output: c.Log, LeaderElection: true}
+func (l *Landscape) startController(ctx context.Context, c *Controller) (err error) {
+	options := controller.Options{Path: c.Binary, LeaderElection: true}
 	if slices.Contains(l.serveWebhooks(), c) {
 		if options.Args, err = c.what.WebhookArgs(); err != nil {
 			return err
 		}
 	}
-	c.Controller, err = c.what.Start(ctx, options)
+	c.Controller, err = l.Source.StartController(ctx, c.what, options)
 	return err
-}
-
-// stopControllers terminates the running ones.
-func (l *Landscape) stopControllers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-	defer cancel()
-	var failures []error
-	for _, c := range l.controllers() {
-		if c.Controller != nil {
-			failures = append(failures, c.Terminate(ctx))
-		}
-	}
-	return errors.Join(failures...)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,14 +24,12 @@ import (
 
 	openstackmachinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
-	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
@@ -72,38 +68,32 @@ func TestUpstreamMachineClass(t *testing.T) {
 
 // environment is a shoot whose infrastructure is ready, with machine-controller-manager and our machine controller.
 type environment struct {
-	*clusters.Clusters
+	*openstack.Clusters
 	status openstackv1alpha1.InfrastructureStatus
 	empty  []string
 }
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.Machines()...)
-	require.NoError(t, err)
-	s := &environment{Clusters: clusterstest.New(t, clusters.Options{})}
+	options := clusters.Options{Cloud: openstack.OpenFake, Machines: true}
+	s := &environment{Clusters: openstack.In(clusterstest.NewHosting(t, options))}
 	path, err := controller.Machine().Build(t.Context())
 	require.NoError(t, err)
-	s.status = clusterstest.MakeInfrastructure(t, s.Clusters)
+	require.NoError(t, json.Unmarshal(clusterstest.MakeInfrastructure(t, s.Clusters.Clusters), &s.status))
 	s.empty = s.inventory()
 	s.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
 
 	seed, namespace := s.Source.Gardenlet, s.Shoot.Namespace()
 	require.NoError(t, seed.DeployMachineControllerManager(t.Context(), s.Shoot, gardenlet.APIServer{URL: s.Cluster.URL(), CA: s.Cluster.CA}))
 	s.addSidecar(t)
-	pods := mcm.Start(t.Context(), s.Source.Seed, mcm.Options{
-		Manager: filepath.Join(programs, "machine-controller-manager"), MachineController: path, Dir: t.TempDir(),
-	})
-	simulated, err := nodes.Start(t.Context(), s.Cluster.Config, s.Account.Servers(s.Shoot, s.Cloud.Region()))
-	require.NoError(t, err)
+	require.NoError(t, s.StartMachines(t.Context(), clusters.MachineOptions{Controller: path}))
 	t.Cleanup(func() {
-		simulated.Stop()
-		assert.NoError(t, pods.Stop())
+		if t.Failed() {
+			t.Log(s.Source.Machines.Tails(60))
+		}
+		assert.NoError(t, s.StopMachines())
 		clusterstest.AwaitNothingForbidden(t, s.Source.AuditLog(), audit.UserOf(namespace, mcm.Manager))
 		clusterstest.AwaitNothingForbidden(t, s.Cluster.AuditLog(), audit.UserOf(metav1.NamespaceSystem, mcm.Manager))
-		if t.Failed() {
-			t.Log(pods.Tails(60))
-		}
 	})
 	return s
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
@@ -21,6 +23,8 @@ type Cloud struct {
 
 	backend conformance.Cloud
 }
+
+var _ cloud.Cloud = (*Cloud)(nil)
 
 // New returns a cloud in front of a running one, which Close does not stop.
 func New(backend conformance.Cloud) (*Cloud, error) {
@@ -85,7 +89,18 @@ func (c *Cloud) Close() error {
 }
 
 // Account is a member of a project of its own. Its methods bypass the proxy: as the member, or as an operator of the cloud.
-type Account struct{ *conformance.Tenant }
+type Account struct {
+	*conformance.Tenant
+	// Cloud is the account's cloud.
+	Cloud *Cloud
+}
+
+var _ cloud.Account = (*Account)(nil)
+
+// OpenAccount is NewAccount for callers that know no provider.
+func (c *Cloud) OpenAccount(ctx context.Context, name string) (cloud.Account, error) {
+	return c.NewAccount(ctx, name)
+}
 
 // NewAccount creates an account. The name must be unused in the cloud.
 func (c *Cloud) NewAccount(ctx context.Context, name string) (*Account, error) {
@@ -93,7 +108,7 @@ func (c *Cloud) NewAccount(ctx context.Context, name string) (*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Account{tenant}, nil
+	return &Account{Tenant: tenant, Cloud: c}, nil
 }
 
 // Credentials is the data of the user's Secret in the garden.
@@ -136,4 +151,18 @@ func (a *Account) Resources(ctx context.Context) ([]Resource, error) {
 		resources = append(resources, Resource{Kind: item.Kind, ID: item.ID, Name: cmp.Or(item.Object.Text("name"), item.ID), Object: item.Object})
 	}
 	return resources, nil
+}
+
+// ResourceNames names all resources of the account, each by its kind, ID and changeable fields, sorted.
+func (a *Account) ResourceNames(ctx context.Context) ([]string, error) {
+	resources, err := a.Resources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(resources))
+	for _, resource := range resources {
+		names = append(names, fmt.Sprintf("%s %s %s", resource.Kind, resource.ID, resource.Name))
+	}
+	slices.Sort(names)
+	return names, nil
 }

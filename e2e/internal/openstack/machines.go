@@ -31,9 +31,9 @@ const (
 
 // OfferMachines adds the fake's zones, images and flavors to the cloud profile of a shoot of NewShoot, and adds missing images to the fake. A fake
 // in another process must have the image of LatestImage.
-func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
-	if cloud.Fake != nil {
-		cloud.Fake.AddImage(GlanceImage(LatestImage), "x86_64")
+func (a *Account) OfferMachines(shoot *gardenlet.Shoot) {
+	if a.Cloud.Fake != nil {
+		a.Cloud.Fake.AddImage(GlanceImage(LatestImage), "x86_64")
 	}
 	shoot.MachineTypes = []gardencorev1beta1.MachineType{
 		{Name: SmallMachine, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
@@ -42,7 +42,7 @@ func OfferMachines(shoot *gardenlet.Shoot, cloud *Cloud) {
 	shoot.MachineImages = []gardencorev1beta1.MachineImage{{Name: MachineImage, Versions: []gardencorev1beta1.MachineImageVersion{
 		machineImageVersion(PreviousImage), machineImageVersion(LatestImage),
 	}}}
-	profile := cloudProfileConfig(cloud)
+	profile := cloudProfileConfig(a.Cloud)
 	profile.ServerGroupPolicies = []string{"soft-anti-affinity", "anti-affinity"}
 	profile.MachineImages = []openstackv1alpha1.MachineImages{{Name: MachineImage, Versions: []openstackv1alpha1.MachineImageVersion{
 		{Version: PreviousImage, Image: GlanceImage(PreviousImage)}, {Version: LatestImage, Image: GlanceImage(LatestImage)},
@@ -80,7 +80,7 @@ func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
 }
 
 // Servers lists the servers of a shoot in an account, bypassing the proxy.
-func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Context) ([]nodes.Server, error) {
+func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error) {
 	version := shoot.KubernetesVersion // tests change it while others ask for servers
 	return func(ctx context.Context) ([]nodes.Server, error) {
 		answer, err := a.DoAsMember(ctx, http.MethodGet, conformance.Compute, "/v2.1/servers/detail", nil)
@@ -95,7 +95,7 @@ func (a *Account) Servers(shoot *gardenlet.Shoot, region string) func(context.Co
 			}
 			servers = append(servers, nodes.Server{
 				ID: server.ID(), Name: server.Text("name"), Status: server.Text("status"),
-				Zone: server.Text("OS-EXT-AZ:availability_zone"), Region: region, Address: addressOf(server),
+				Zone: server.Text("OS-EXT-AZ:availability_zone"), Region: a.Cloud.Region(), Address: addressOf(server),
 				KubernetesVersion: version,
 			})
 		}

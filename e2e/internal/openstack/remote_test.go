@@ -45,6 +45,6 @@ func TestAttach(t *testing.T) {
 	require.NoError(t, remote.SetQuota(t.Context(), account, "network", 1))
 	_, err = account.DoAsMember(t.Context(), http.MethodPost, conformance.Network, "/v2.0/networks", conformance.Body{"network": conformance.Body{"name": "three"}})
 	require.ErrorContains(t, err, "409")
-	nobody := &Account{&conformance.Tenant{Login: conformance.Login{Project: "nobody"}}}
+	nobody := &Account{Tenant: &conformance.Tenant{Login: conformance.Login{Project: "nobody"}}}
 	require.ErrorContains(t, remote.SetQuota(t.Context(), nobody, "network", 1), "400")
 }

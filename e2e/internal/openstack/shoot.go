@@ -13,12 +13,12 @@ import (
 const Type = "openstack"
 
 // NewShoot returns a shoot for which all resources are created: network, subnet, router, security group, key pair.
-func NewShoot(name string, cloud *Cloud, account *Account) *gardenlet.Shoot {
-	shoot := gardenlet.NewShoot(name, Type, cloud.Region())
-	shoot.Credentials = account.Credentials()
-	shoot.InfrastructureConfig = InfrastructureConfig(cloud)
+func (a *Account) NewShoot(name string) *gardenlet.Shoot {
+	shoot := gardenlet.NewShoot(name, Type, a.Cloud.Region())
+	shoot.Credentials = a.Credentials()
+	shoot.InfrastructureConfig = InfrastructureConfig(a.Cloud)
 	shoot.ControlPlaneConfig = ControlPlaneConfig()
-	shoot.CloudProfileConfig = cloudProfileConfig(cloud)
+	shoot.CloudProfileConfig = cloudProfileConfig(a.Cloud)
 	return shoot
 }
 

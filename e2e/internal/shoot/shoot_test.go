@@ -46,7 +46,7 @@ func TestControlPlaneInSeed(t *testing.T) {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	found := clusterstest.New(t, clusters.Options{})
+	found := openstack.In(clusterstest.NewHosting(t, clusters.Options{Cloud: openstack.OpenFake}))
 	return &environment{
 		programs: found.Programs, seed: found.Source.Seed, cluster: found.Cluster, gardenlet: found.Source.Gardenlet, shoot: found.Shoot,
 		cloud: found.Cloud, account: found.Account,

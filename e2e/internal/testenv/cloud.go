@@ -1,7 +1,6 @@
 package testenv
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -26,11 +25,8 @@ func (env *Env) Resources() []openstack.Resource {
 // Inventory names all resources of the Env's account, each by its kind, ID and changeable fields.
 func (env *Env) Inventory() []string {
 	env.T.Helper()
-	names := []string{}
-	for _, resource := range env.Resources() {
-		names = append(names, fmt.Sprintf("%s %s %s", resource.Kind, resource.ID, resource.Name))
-	}
-	slices.Sort(names)
+	names, err := env.Account.ResourceNames(env.T.Context())
+	require.NoError(env.T, err)
 	return names
 }
 

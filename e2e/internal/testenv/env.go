@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
@@ -24,7 +25,7 @@ import (
 // often as it likes. At the end the account must be empty, as at the start.
 type Env struct {
 	T         *testing.T
-	Seed      *Seed
+	Seed      *clusters.Seed
 	Cloud     *openstack.Cloud
 	Account   *openstack.Account
 	Gardenlet *gardenlet.Gardenlet
@@ -55,10 +56,10 @@ func (f *Fixture) MoveTo(t *testing.T, source *Env) *Env {
 	return f.newEnv(t, f.Destination, source.Cloud, source.Account)
 }
 
-func (f *Fixture) newEnv(t *testing.T, s *Seed, cloud *openstack.Cloud, account *openstack.Account) *Env {
+func (f *Fixture) newEnv(t *testing.T, s *clusters.Seed, cloud *openstack.Cloud, account *openstack.Account) *Env {
 	t.Helper()
 	env := &Env{
-		T: t, Seed: s, Cloud: cloud, Account: account, Gardenlet: gardenlet.New(s.Client), Process: &Process{}, Binary: f.Binary,
+		T: t, Seed: s, Cloud: cloud, Account: account, Gardenlet: s.Gardenlet, Process: &Process{}, Binary: f.Binary,
 		what: f.Controller, output: filepath.Join(t.TempDir(), "controller.log"),
 	}
 	t.Cleanup(env.end)
@@ -108,11 +109,11 @@ func (env *Env) StartController() {
 	env.T.Helper()
 	require.Nil(env.T, env.Controller, "one controller at a time")
 	options := env.Options
-	options.Path, options.Kubeconfig, options.Output = env.Binary, env.Seed.kubeconfig, env.output
+	options.Path, options.Output = env.Binary, env.output
 	ctx, cancel := context.WithTimeout(env.T.Context(), timeout)
 	defer cancel()
 	var err error
-	env.Controller, err = env.what.Start(ctx, options)
+	env.Controller, err = env.Seed.StartController(ctx, env.what, options)
 	require.NoError(env.T, err)
 }
 

@@ -6,16 +6,14 @@ package testenv
 import (
 	"context"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
@@ -33,43 +31,24 @@ type Fixture struct {
 	// Controller is the controller, Binary its path.
 	Controller          controller.Binary
 	Binary              string
-	Source, Destination *Seed
+	Source, Destination *clusters.Seed
 
 	newCloud func() (*openstack.Cloud, error)
-}
-
-// Seed is a seed with the controller's CustomResourceDefinitions and rights.
-type Seed struct {
-	*seed.Seed
-	kubeconfig string // the controller's
 }
 
 // New builds the binary and starts the seeds. Each test gets a cloud from newCloud, and closes it.
 func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Fixture {
 	t.Helper()
-	logf.SetLogger(logr.Discard()) // Gardener's packages say nothing that a failing test does not say better
-	programs, err := assets.Ensure(t.Context(), os.Stderr, assets.APIServer()...)
-	require.NoError(t, err)
 	what := controller.Infrastructure()
 	binary, err := what.Build(t.Context())
 	require.NoError(t, err)
-	return &Fixture{
-		Controller: what, Binary: binary,
-		Source: startSeed(t, programs, what), Destination: startSeed(t, programs, what), newCloud: newCloud,
-	}
-}
-
-func startSeed(t *testing.T, programs string, what controller.Binary) *Seed {
-	t.Helper()
-	s, err := seed.Start(t.Context(), programs, t.TempDir())
-	require.NoError(t, err)
+	started := clusterstest.New(t, clusters.Options{Bare: true, Seeds: 2})
 	t.Cleanup(func() {
-		assertNothingForbidden(t, s)
-		assert.NoError(t, s.Stop())
+		for _, s := range started.Seeds {
+			assertNothingForbidden(t, s.Seed)
+		}
 	})
-	kubeconfig, err := s.AddController(t.Context(), what.Name, what.Role)
-	require.NoError(t, err)
-	return &Seed{Seed: s, kubeconfig: kubeconfig}
+	return &Fixture{Controller: what, Binary: binary, Source: started.Source, Destination: started.Destination, newCloud: newCloud}
 }
 
 // assertNothingForbidden asserts that the controller has all rights that it uses. A missing right need not fail a test: e.g. nothing depends on

@@ -17,7 +17,7 @@ import (
 // Shoot returns a shoot with all that gardenlet prepares. What the test leaves of it is removed from the seed at the end.
 func (env *Env) Shoot(name string) *gardenlet.Shoot {
 	env.T.Helper()
-	shoot := openstack.NewShoot(name, env.Cloud, env.Account)
+	shoot := env.Account.NewShoot(name)
 	env.Prepare(shoot)
 	return shoot
 }

@@ -2,7 +2,6 @@
 package clusterstest
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -21,20 +20,32 @@ const timeout = 5 * time.Minute
 // New returns clusters that are stopped at the end of the test. If the test fails, the last lines of all processes are logged.
 func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 	t.Helper()
-	options.Dir, options.Progress = t.TempDir(), os.Stderr
+	options.Dir = t.TempDir()
 	c, err := clusters.New(t.Context(), options)
 	require.NoError(t, err)
 	t.Cleanup(func() {
+		tails := c.Tails(30)
 		assert.NoError(t, c.Close())
 		if t.Failed() {
-			t.Log(c.Tails(30))
+			t.Log(tails)
 		}
 	})
 	return c
 }
 
+// NewHosting is New with a shoot whose cluster runs, without a ControlPlane and Network.
+func NewHosting(t *testing.T, options clusters.Options) *clusters.Clusters {
+	t.Helper()
+	c := New(t, options)
+	require.NoError(t, c.StartCluster(t.Context(), c.Account.NewShoot("one")))
+	return c
+}
+
 // AssertNoErrors fails the test at its end if a controller has logged an error that contains none of the expected texts.
-func AssertNoErrors(t *testing.T, c *clusters.Clusters, expected ...string) {
+func AssertNoErrors(t *testing.T, c interface {
+	Errors(expected ...string) ([]string, error)
+}, expected ...string,
+) {
 	t.Helper()
 	t.Cleanup(func() {
 		failures, err := c.Errors(expected...)

@@ -11,8 +11,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // AwaitNothingForbidden waits until an audit log has no request of a user that is permanently forbidden. Watches are logged when they end, so
@@ -37,7 +37,7 @@ type Requests struct {
 
 // Add adds the controller's requests in seeds, and asserts that none was forbidden. The controller must have ended, since watches are logged
 // when they end.
-func (r *Requests) Add(t *testing.T, what controller.Binary, seeds ...*seed.Seed) {
+func (r *Requests) Add(t *testing.T, what controller.Binary, seeds ...*clusters.Seed) {
 	t.Helper()
 	for _, s := range seeds {
 		some, err := s.Requests(what.Name)

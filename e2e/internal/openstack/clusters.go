@@ -1,0 +1,41 @@
+package openstack
+
+import (
+	"time"
+
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
+	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+)
+
+// Clusters are clusters whose cloud is an OpenStack.
+type Clusters struct {
+	*clusters.Clusters
+	Cloud   *Cloud
+	Account *Account
+}
+
+// ServerTime is how long a cloud of Fake takes to create or delete a server.
+const ServerTime = 500 * time.Millisecond
+
+// OpenFake is NewFake for clusters.Options.
+func OpenFake() (cloud.Cloud, error) { return NewFake() }
+
+// Fake returns a function that starts a fake for clusters.Options, whose calls take as long as latency, and servers ServerTime.
+func Fake(latency time.Duration) func() (cloud.Cloud, error) {
+	return func() (cloud.Cloud, error) {
+		c, err := NewFake()
+		if err != nil {
+			return nil, err
+		}
+		c.SetLatency(latency)
+		c.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: ServerTime})
+		c.Fake.SetTransition(fake.ServerDelete, fake.Transition{After: ServerTime})
+		return c, nil
+	}
+}
+
+// In returns clusters that were started with an OpenStack.
+func In(c *clusters.Clusters) *Clusters {
+	return &Clusters{Clusters: c, Cloud: c.Cloud.(*Cloud), Account: c.Account.(*Account)}
+}
