@@ -17,7 +17,7 @@ import (
 // typeLists are the files that name provider types although they belong to no driver: each has a list to which a new type is added.
 func typeLists() []string {
 	return []string{
-		"charts/admission/application/templates/rbac.yaml",    // rights in the garden by type
+		"charts/admission/application/templates/_facts.tpl",   // the types of clouds
 		"charts/cmd/registrations/generate.go",                // examples
 		"charts/cmd/rights/page.go",                           // the types of admission
 		"charts/common/templates/_logging.tpl",                // log formats

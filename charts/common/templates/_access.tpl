@@ -15,14 +15,14 @@ subjects:
 {{/* Rules that every controller has in all namespaces. */}}
 {{- define "common.clusterRules" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
-# The objects that it fulfils. It writes finalizers and takes away the operation annotation, and it creates and deletes none.
+# The objects that it reconciles. It writes finalizers and removes the operation annotation; it neither creates nor deletes objects.
 - apiGroups: [extensions.gardener.cloud]
   resources: [{{ $facts.resource }}]
   verbs: [get, list, watch, patch]
 - apiGroups: [extensions.gardener.cloud]
   resources: [{{ $facts.resource }}/status]
   verbs: [patch]
-# What is known about the shoot, its cloud profile and its seed, read once a pass.
+# The Cluster with the shoot, its cloud profile and its seed, read once per reconciliation.
 - apiGroups: [extensions.gardener.cloud]
   resources: [clusters]
   verbs: [get]
@@ -32,9 +32,9 @@ subjects:
   verbs: [create, patch]
 {{- end -}}
 
-{{/* Rules of one that serves admission webhooks: it registers itself, under one name and no other. */}}
+{{/* Rules of a controller with admission webhooks: it registers them in configurations of one name. */}}
 {{- define "common.webhookRules" -}}
-# A name cannot be asked for when an object is created.
+# RBAC cannot restrict names in create requests.
 - apiGroups: [admissionregistration.k8s.io]
   resources: [mutatingwebhookconfigurations]
   verbs: [create]
@@ -42,19 +42,19 @@ subjects:
   resources: [mutatingwebhookconfigurations]
   resourceNames: [{{ include "common.name" . }}]
   verbs: [get, update, delete]
-# It has none of these, and takes back what an earlier version might have had.
+# It has no webhooks of this kind, and deletes a configuration of an earlier version.
 - apiGroups: [admissionregistration.k8s.io]
   resources: [validatingwebhookconfigurations]
   resourceNames: [{{ include "common.name" . }}]
   verbs: [get, delete]
-# The namespace owns what is registered: when it is deleted, the API server forgets the webhooks.
+# The namespace owns the configurations, which are deleted with it.
 - apiGroups: [""]
   resources: [namespaces]
   resourceNames: [{{ .Release.Namespace }}]
   verbs: [get]
 {{- end -}}
 
-{{/* The ClusterRole's binding, and what every controller may do in its own namespace. */}}
+{{/* The binding of the ClusterRole, and the rights that every controller has in its own namespace. */}}
 {{- define "common.bindings" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -76,7 +76,7 @@ kind: Role
 {{ include "common.metadata" . }}
 rules:
 {{- include "common.leaseRules" (list . .Release.Namespace) }}
-# What leader election says about itself.
+# Events of leader election.
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch]
@@ -122,7 +122,7 @@ roleRef:
 {{- end }}
 {{- end -}}
 
-{{/* Takes the context and a namespace. A name cannot be asked for when an object is created. */}}
+{{/* Takes the context and a namespace. RBAC cannot restrict names in create requests. */}}
 {{- define "common.leaseRules" -}}
 {{- $root := index . 0 -}}
 {{- $namespace := index . 1 -}}

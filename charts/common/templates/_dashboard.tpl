@@ -1,4 +1,4 @@
-{{/* Plutono looks for dashboards in the namespace garden. Their ConfigMaps keep their names: two of one dashboard would both be shown. */}}
+{{/* Plutono reads dashboards from the namespace garden. Names of their ConfigMaps never change: of two, both dashboards would be shown. */}}
 {{- define "common.dashboard" -}}
 {{- if .Values.metrics.dashboard -}}
 apiVersion: v1

@@ -8,7 +8,7 @@ metadata:
   namespace: {{ .Release.Namespace }}
   labels:
     {{- include "common.labels" . | nindent 4 }}
-    # What is a server as well as a controller counts as server (gardener/docs/development/high-availability-of-components.md).
+    # A controller that is also a server counts as server (gardener/docs/development/high-availability-of-components.md).
     high-availability-config.resources.gardener.cloud/type: {{ $facts.webhooks | ternary "server" "controller" }}
   {{- with include "common.deploymentAnnotations" . }}
   annotations:
@@ -17,8 +17,8 @@ metadata:
 spec:
   replicas: {{ empty $facts.idle | ternary (.Values.replicaCount | int64) 0 }}
   revisionHistoryLimit: 2
-  # Every shoot that needs this controller waits while its Deployment is progressing, and it is soonest over when nothing is
-  # taken away before its successor is ready.
+  # Shoots that need this controller wait while its Deployment is progressing. That is shortest if a pod is removed only after its successor is
+  # ready.
   strategy:
     type: RollingUpdate
     rollingUpdate:
@@ -42,7 +42,7 @@ spec:
       imagePullSecrets:
       {{- . | nindent 6 }}
       {{- end }}
-      # A pass under way has 25 seconds to save its state; endpoints are given 5 before that.
+      # A running reconciliation has 25 seconds to save its state, after 5 for endpoints.
       terminationGracePeriodSeconds: {{ $facts.webhooks | ternary 35 30 }}
       securityContext:
         runAsNonRoot: true
@@ -73,7 +73,7 @@ spec:
           containerPort: {{ $ports.webhooks }}
           protocol: TCP
         {{- end }}
-        # A replica is ready within a second of its start; two minutes are for nodes and API servers under load.
+        # A replica is ready a second after its start; two minutes are for nodes and API servers under load.
         startupProbe:
           httpGet:
             path: /healthz
@@ -93,7 +93,7 @@ spec:
           periodSeconds: 2
           timeoutSeconds: 2
         {{- if $facts.webhooks }}
-        # Endpoints are slower than processes: whoever still has this one's address gets an answer.
+        # Endpoints are updated after the process is terminated: clients that still have the address get responses meanwhile.
         lifecycle:
           preStop:
             sleep:
@@ -134,7 +134,7 @@ spec:
 {{/* The volumes of its pods, a list in YAML. */}}
 {{- define "common.volumes" -}}
 {{- if .Values.serviceAccount.mountToken }}
-# gardener-resource-manager leaves pods alone that have a volume with this prefix.
+# gardener-resource-manager does not change pods that have a volume with this prefix.
 - name: kube-api-access-chart
   projected:
     defaultMode: 420
@@ -164,12 +164,12 @@ spec:
 - name: garden
   secret:
     secretName: {{ . }}
-    # 0440: for the group of the pod.
+    # 0440: for the pod's group.
     defaultMode: 288
 {{- end }}
 {{- end -}}
 
-{{/* The Secret with a kubeconfig of the virtual garden, for those without gardener-operator, which brings its own into pods. */}}
+{{/* The Secret with a kubeconfig of the virtual garden, for installations without gardener-operator, which mounts its own into pods. */}}
 {{- define "common.gardenKubeconfig" -}}
 {{- (.Values.garden).kubeconfigSecret | default "" -}}
 {{- end -}}
@@ -178,7 +178,7 @@ spec:
 {{- $replicas := .Values.replicaCount | int64 -}}
 {{- $lines := list -}}
 {{- if and (ne $replicas 0) (ne $replicas 2) -}}
-{{- /* gardener-resource-manager makes two of any other number that is not 0, unless it is told otherwise. */ -}}
+{{- /* Without the annotation, gardener-resource-manager changes any number of replicas except 0 to 2. */ -}}
 {{- $lines = append $lines (printf "high-availability-config.resources.gardener.cloud/replicas: %q" (toString $replicas)) -}}
 {{- end -}}
 {{- if include "common.imageVector" . -}}
@@ -188,7 +188,7 @@ spec:
 {{- end -}}
 
 {{/*
-Pods reach nothing that is not named here (gardener/docs/operations/network_policies.md).
+Pods can connect only to destinations that are named here (gardener/docs/operations/network_policies.md).
 */}}
 {{- define "common.networkLabels" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}

@@ -1,6 +1,6 @@
 {{/*
-The image vector that goes over the binary's own, a document of YAML, or nothing. A chart without images has none, one that takes images by
-values of their own lists entries in its template "images".
+The image vector that overrides the binary's own, a document of YAML, or nothing. A chart without images has none. A chart with values for single
+images lists their entries in its template "images".
 */}}
 {{- define "common.imageVector" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
@@ -28,12 +28,12 @@ values of their own lists entries in its template "images".
 {{- end -}}
 {{- end -}}
 
-{{/* Another content makes another name, and with it new pods. gardener-resource-manager deletes those that nobody names any more. */}}
+{{/* The name contains a hash of the content, so a change replaces pods. gardener-resource-manager deletes ConfigMaps that are not referenced any more. */}}
 {{- define "common.imageVectorName" -}}
 {{ include "common.name" . }}-images-{{ include "common.imageVector" . | sha256sum | trunc 8 }}
 {{- end -}}
 
-{{/* How gardener-resource-manager sees who needs a ConfigMap: the annotation's name ends with a hash of the ConfigMap's. */}}
+{{/* The reference by which gardener-resource-manager keeps a ConfigMap: the annotation's name ends with a hash of the ConfigMap's name. */}}
 {{- define "common.imageVectorReference" -}}
 {{- $name := include "common.imageVectorName" . -}}
 reference.resources.gardener.cloud/configmap-{{ $name | sha256sum | trunc 8 }}: {{ $name }}

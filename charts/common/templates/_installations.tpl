@@ -1,4 +1,4 @@
-{{/* Alerts and panels on installations, wherever their operator runs. */}}
+{{/* Alerts and panels for installations, for each form of their operator. */}}
 {{- define "common.installationAlerts" -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
 - alert: TrellisControllerInstallationNotHealthy

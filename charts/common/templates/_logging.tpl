@@ -1,4 +1,4 @@
-{{/* How fluent-bit reads what the controller writes, and what the components write that it deploys. */}}
+{{/* Configuration of fluent-bit for the logs of the controller, and of the components that it deploys. */}}
 {{- define "common.logging" -}}
 {{- if .Values.logging.parser -}}
 {{- $name := include "common.name" . -}}
@@ -36,10 +36,10 @@ metadata:
     {{- include "common.labels" $ | nindent 4 }}
     fluentbit.gardener/type: seed
 spec:
-  # The pod's name and the container's are both in the tag.
+  # The tag contains the names of the pod and of the container.
   match: kubernetes.*{{ $log.pod }}*{{ $log.container }}*
   filters:
-  # A parser leaves a line alone that it does not understand.
+  # A parser does not change lines that it cannot parse.
   {{- range $log.formats }}
   - parser:
       keyName: log
@@ -47,7 +47,7 @@ spec:
       reserveData: true
   {{- end }}
   {{- if has "json" $log.formats }}
-  # The names that Gardener's dashboards look for.
+  # The names that Gardener's dashboards query.
   - modify:
       rules:
       - rename:
@@ -64,7 +64,7 @@ spec:
 {{ index . 0 }}{{ if ne (index . 1) "json" }}-{{ index . 1 }}{{ end }}
 {{- end -}}
 
-{{/* What a line looks like: json is our own processes', klog that of Kubernetes, calico that of Calico. */}}
+{{/* The format of a line: json is that of our own processes, klog that of Kubernetes' components, calico that of Calico's. */}}
 {{- define "common.logFormats" -}}
 {{- if eq . "json" }}
 json:

@@ -1,6 +1,6 @@
 {{/*
-Fails where a value has a name that looks like one of this chart, or is one of another chart only. Other names that nobody knows are ignored: values
-are also what Gardener mixes in, and what a later version of it adds must not stop the installation. So may "garden" be, which some charts have.
+Fails if the name of a value is similar to a name of this chart, or is a name of another chart only. Other unknown names are ignored: Gardener adds
+values, and those of a later version must not fail the installation. "garden", which only some charts have, is ignored too.
 */}}
 {{- define "common.refuseMisspelt" -}}
 {{- $own := include "values" . | fromJsonArray -}}
@@ -20,9 +20,9 @@ are also what Gardener mixes in, and what a later version of it adds must not st
 {{- end -}}
 
 {{/*
-Takes a name and one that is known, and says whether the first may have been meant as the second: whether they differ in case only, by one letter that
-is missing, too many, wrong or has changed places, one for many, or whether it is the beginning and at least half of the known one (replicas, replicaCount).
-The last does not count for gardener, common and global: Gardener or Helm set them, and what begins like them may be set beside them (garden).
+Takes a name and a known name, and reports whether the first may be a misspelling of the second: they differ only in case, by one missing, additional,
+wrong or transposed letter, or in number, or the name is the beginning and at least half of the known one (replicas, replicaCount). The last is not
+checked for gardener, common and global: Gardener or Helm set them, and may set values with the same beginning (garden).
 */}}
 {{- define "common.similar" -}}
 {{- $name := index . 0 | lower | trimSuffix "s" -}}

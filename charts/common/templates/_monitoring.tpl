@@ -3,7 +3,7 @@
 {{- include "common.inRuntimeCluster" . | empty | ternary "seed" "garden" -}}
 {{- end -}}
 
-{{/* What is kept of the controller's metrics, a regular expression: those that alerts and the dashboard query. */}}
+{{/* A regular expression of the controller's metrics that are stored: those that alerts and the dashboard query. */}}
 {{- define "common.metrics" -}}
 ^({{ include "common.metricNames" . | fromYamlArray | join "|" }})$
 {{- end -}}

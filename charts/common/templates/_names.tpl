@@ -1,23 +1,23 @@
 {{/*
-What a chart is about is in its template "facts", a document of YAML:
+Each chart has a template "facts", a document of YAML:
   binary:          the binary that it runs, where the chart has another name. Such a chart is installed once in a cluster; the others are installed once
                    for each registration of their binary
-  suffix:          what names of objects end with, where two charts of one binary run it
-  kind, resource:  the extension objects that the controller fulfils; no resource is for a binary that fulfils none
-  queues:          whether it works off objects, though it fulfils no extension objects
+  suffix:          suffix of objects' names, if two charts run the binary
+  kind, resource:  the extension objects that the controller reconciles; empty if there are none
+  queues:          whether it has workqueues, although it reconciles no extension objects
   garden:          whether it serves the garden: it runs in the garden's runtime cluster, and its webhooks are called by the virtual garden's API servers
-  idle:            whether it has nothing to do where it is installed, and so has no replica
+  idle:            whether it has nothing to reconcile where it is installed, and so has no replica
   webhooks:        whether it serves admission webhooks
-  certificates:    whether it has rights of its own for the Secrets with their certificates, because no other of its rights has them in it
+  certificates:    whether it needs rights for the Secrets with the webhooks' certificates, because its other rights do not include them
   images:          whether it looks images up in image vectors
-  clouds:          whether it calls the APIs of clouds, and counts that
-  slow:            how long nine of ten passes may take, in seconds
-  logs:            components that it deploys, whose logs fluent-bit is told how to read: names of pods and containers begin so, and formats are those of
-                   "common.logFormats", of which the first that fits counts
+  clouds:          whether it calls the APIs of clouds, and so has metrics of these calls
+  slow:            90th percentile in seconds from which reconciliations count as slow
+  logs:            components that it deploys, whose logs fluent-bit parses: prefixes of the names of pods and containers, and formats of
+                   "common.logFormats", of which the first that matches is used
   own:             whether it has metrics, alerts and panels of its own, in its templates "metrics", "alerts" and "panels"
-  down, stalled:   of one without extension objects: what follows when no replica answers, and when none leads
-  hosts:           which API servers it speaks to, as a sentence
-  networks:        what its pods reach besides DNS and the API server of their cluster; labels of NetworkPolicies without their prefix
+  down, stalled:   if there are no extension objects: the consequences if no replica is reachable, and if none is leader
+  hosts:           the API servers to which it connects, as a sentence
+  networks:        destinations of its pods besides DNS and the API server of their cluster; labels of NetworkPolicies without prefix
   shoots:          whether its pods reach the API servers of shoots
   virtualGarden:   whether its pods in a seed reach the virtual garden where that runs in the same cluster
 */}}
@@ -45,7 +45,7 @@ other types. For charts that are installed once, the name of the binary.
 {{- end -}}
 {{- end -}}
 
-{{/* What tells the installation from others in the cluster. */}}
+{{/* The name that distinguishes the installation from others in the cluster. */}}
 {{- define "common.installation" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{ include "common.baseName" . }}{{ $facts.suffix | default "" }}
@@ -56,7 +56,7 @@ other types. For charts that are installed once, the name of the binary.
 gardener-extension-{{ include "common.installation" . }}
 {{- end -}}
 
-{{/* Objects without namespace are named after the installation, or, where two charts of one binary may be in one cluster, after the chart. */}}
+{{/* Cluster-scoped objects are named after the installation, or, if two charts of one binary may be in one cluster, after the chart. */}}
 {{- define "common.clusterInstallation" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- if $facts.binary -}}
@@ -66,12 +66,12 @@ gardener-extension-{{ include "common.installation" . }}
 {{- end -}}
 {{- end -}}
 
-{{/* The name of objects without namespace. */}}
+{{/* The name of cluster-scoped objects. */}}
 {{- define "common.clusterName" -}}
 extensions.gardener.cloud:trellis:{{ include "common.clusterInstallation" . }}
 {{- end -}}
 
-{{/* The name of objects without namespace of kinds that take no colons. */}}
+{{/* The name of cluster-scoped objects of kinds whose names have no colons. */}}
 {{- define "common.clusterDNSName" -}}
 {{ include "common.clusterInstallation" . }}.trellis.extensions.gardener.cloud
 {{- end -}}
@@ -88,7 +88,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 app.kubernetes.io/version: {{ include "common.version" . | trunc 63 | trimAll "-_." | quote }}
 {{- end -}}
 
-{{/* The binary's version as a tag and a label, which take fewer characters than a version. */}}
+{{/* The binary's version as a tag and a label, which permit fewer characters than a version. */}}
 {{- define "common.version" -}}
 {{ regexReplaceAll "[^A-Za-z0-9_.-]" .Chart.AppVersion "_" }}
 {{- end -}}
@@ -108,13 +108,13 @@ metadata:
     {{- include "common.labels" . | nindent 4 }}
 {{- end -}}
 
-{{/* Values that gardenlet or gardener-operator mix in; any part of them may be absent. */}}
+{{/* Values that gardenlet or gardener-operator add; any part of them may be absent. */}}
 {{- define "common.inRuntimeCluster" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- if or $facts.garden ((.Values.gardener).runtimeCluster).enabled }}true{{ end -}}
 {{- end -}}
 
-{{/* Nothing leaves it to the cluster: a runtime cluster without gardener-operator need not know Gardener's classes. */}}
+{{/* Empty is the cluster's default: a runtime cluster without gardener-operator need not have Gardener's classes. */}}
 {{- define "common.priorityClass" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $given := ((.Values.gardener).runtimeCluster).priorityClassName -}}
@@ -129,7 +129,7 @@ gardener-system-900
 {{- end -}}
 {{- end -}}
 
-{{/* Ports of the pod as YAML. Pods that share the network of their node get theirs from gardenlet. */}}
+{{/* Ports of the pod as YAML. gardenlet assigns the ports of pods in the network of their node. */}}
 {{- define "common.ports" -}}
 {{- $ports := .Values.usablePorts | default list -}}
 {{- if and $ports (lt (len $ports) 3) -}}
@@ -140,13 +140,13 @@ webhooks: {{ $ports | empty | ternary 10250 (index (concat $ports (list 0 0 0)) 
 health: {{ $ports | empty | ternary 8081 (index (concat $ports (list 0 0 0)) 2) | int64 }}
 {{- end -}}
 
-{{/* A tag wins over the version of the chart. With a digest it says to people what the digest says to machines. */}}
+{{/* The tag overrides the version of the chart. With a digest, it is only for people. */}}
 {{- define "common.image" -}}
 {{- $image := .Values.image -}}
 {{ $image.repository }}:{{ $image.tag | default (include "common.version" .) }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end -}}
 
-{{/* The classes of extension objects to serve; none leaves it to the binary. */}}
+{{/* The classes of extension objects to reconcile; empty is the binary's default. */}}
 {{- define "common.classes" -}}
 {{- if .Values.extensionClasses -}}
 {{ .Values.extensionClasses | join "," }}

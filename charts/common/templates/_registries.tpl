@@ -12,7 +12,7 @@
 {{ include "common.name" . }}-registries
 {{- end -}}
 
-{{/* The chart's own of these: namespaces of installations have names that nobody knows beforehand. */}}
+{{/* The Secret that the chart creates: the names of installations' namespaces are not known beforehand. */}}
 {{- define "common.registries" -}}
 {{- with .Values.imageRegistries -}}
 {{- $auths := dict -}}

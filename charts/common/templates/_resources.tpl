@@ -10,7 +10,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Takes a container's resources, and gives them without a limit of 0, which is none. */}}
+{{/* Takes a container's resources, and returns them without limits of 0, which stand for no limit. */}}
 {{- define "common.resources" -}}
 {{- $resources := deepCopy (. | default dict) -}}
 {{- if eq (include "common.quantity" ((($resources.limits).memory) | default 0)) "0" -}}
@@ -24,8 +24,8 @@
 {{- end -}}
 
 {{/*
-Takes a container's resources, and gives what Go's runtime is to stay below ($GOMEMLIMIT): nine tenths of the limit. Garbage is then collected
-sooner, instead of the container being killed for it. What is not on Go's heap needs the rest.
+Takes a container's resources, and returns the soft memory limit of Go's runtime ($GOMEMLIMIT): nine tenths of the limit. Near it, garbage is collected
+more often, and the container is not killed. The last tenth is for memory outside of Go's heap.
 */}}
 {{- define "common.goMemoryLimit" -}}
 {{- $limit := include "common.quantity" (((.limits).memory) | default 0) | int64 -}}

@@ -4,7 +4,7 @@ kind: PodDisruptionBudget
 {{ include "common.metadata" . }}
 spec:
   maxUnavailable: 1
-  # A pod that is not ready protects nothing, and must not stand in the way of a node that is drained.
+  # Pods that are not ready must not block the drain of a node.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:

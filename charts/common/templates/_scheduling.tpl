@@ -1,4 +1,4 @@
-{{/* Where pods run, fields of a Pod's spec. Where gardener-resource-manager makes Deployments highly available, it adds to this. */}}
+{{/* Fields of a Pod's spec for scheduling. Where gardener-resource-manager makes Deployments highly available, it adds to them. */}}
 {{- define "common.scheduling" -}}
 {{- with include "common.priorityClass" . }}
 priorityClassName: {{ . }}
@@ -27,7 +27,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
-{{/* Labels of pods. Those of the selector cannot be given, the others can be changed. */}}
+{{/* Labels of pods. Values cannot change those of the selector. */}}
 {{- define "common.podLabels" -}}
 {{- $selector := include "common.selector" . -}}
 {{- range $label, $_ := $selector | fromYaml -}}

@@ -11,21 +11,21 @@ metadata:
     {{- include "common.labels" . | nindent 4 }}
   annotations:
     {{- if $facts.webhooks }}
-    # The API server that calls is that of this cluster, which may be anywhere. Those of shoots do not call.
+    # The webhooks are called by this cluster's API server, whose address is unknown. API servers of shoots do not call them.
     networking.resources.gardener.cloud/from-world-to-ports: '[{"protocol":"TCP","port":{{ $ports.webhooks }}}]'
     {{- end }}
     {{- if and $facts.garden $facts.webhooks }}
     # The API servers of the virtual garden call from the namespace garden.
     networking.resources.gardener.cloud/from-all-webhook-targets-allowed-ports: '[{"protocol":"TCP","port":{{ $ports.webhooks }}}]'
     {{- end }}
-    # Prometheus looks from the namespace garden.
+    # Prometheus scrapes from the namespace garden.
     networking.resources.gardener.cloud/from-all-{{ $prometheus }}-scrape-targets-allowed-ports: '[{"protocol":"TCP","port":{{ $ports.metrics }}}]'
     networking.resources.gardener.cloud/namespace-selectors: '[{"matchLabels":{"kubernetes.io/metadata.name":"garden"}}]'
     networking.resources.gardener.cloud/pod-label-selector-namespace-alias: extensions
 spec:
   type: ClusterIP
   {{- if ((.Values.service).topologyAwareRouting).enabled }}
-  # The same by two names: "close" has been the zone before nodes could be meant, too.
+  # Two names for the same: before there was PreferSameNode, PreferClose meant the zone.
   trafficDistribution: {{ semverCompare "< 1.34-0" .Capabilities.KubeVersion.Version | ternary "PreferClose" "PreferSameZone" }}
   {{- end }}
   selector:

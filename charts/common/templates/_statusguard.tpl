@@ -1,4 +1,4 @@
-{{/* Names that go into CEL: JSON's strings are CEL's, but for characters that are escaped for HTML. */}}
+{{/* A name as a string of CEL. JSON's strings are CEL's, except characters that are escaped for HTML. */}}
 {{- define "common.celList" -}}
 {{- . | default list | toRawJson -}}
 {{- end -}}
@@ -8,12 +8,11 @@
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $controller := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "common.name" .) -}}
 {{- $classes := include "common.classes" . | default "shoot" | splitList "," -}}
-# A primary is the only writer of a status, besides Gardener, which restores a state and takes away what it has read. Everybody else may
-# report conditions. Gardener promises this rule; here the API server keeps it.
+# Only a primary writes a status, and Gardener, which restores a state and removes it after it was read. Others may write conditions. Gardener
+# documents this rule; here the API server enforces it.
 #
-# It fails closed, and to nobody's harm: who is let through is decided by the first conditions, which read nothing that could be missing. An
-# extension that fulfils the same objects at the same time, such as the one that a landscape comes from, is refused too, and shall be: it has
-# to be switched off first.
+# The policy fails closed. Its first conditions select the permitted writers and read only fields that always exist. An extension that reconciles
+# the same objects at the same time, e.g. the one that a landscape migrates from, is rejected too: it must be disabled first.
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
@@ -42,7 +41,7 @@ spec:
   - name: of-a-class-that-the-controller-serves
     expression: {{ printf "(has(object.spec.class) ? object.spec.class : 'shoot') in %s" (include "common.celList" $classes) | quote }}
   variables:
-  # A status is a map of anything here: fields that a later Gardener adds are guarded too.
+  # The status is compared as an untyped map, so fields that a later Gardener adds are guarded too.
   - name: before
     expression: "has(oldObject.status) ? dyn(oldObject.status) : dyn({})"
   - name: after

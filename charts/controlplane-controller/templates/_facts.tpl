@@ -6,9 +6,9 @@ images: true
 clouds: false
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
-# It deploys what speaks to OpenStack, and does not itself.
+# It deploys components that call clouds, but calls none itself.
 networks: []
-# Conditions of nodes that nobody keeps any more are taken away in the shoot.
+# It removes conditions of nodes in the shoot that are not updated any more.
 shoots: true
 logs:
 - {pod: cloud-controller-manager, container: openstack-cloud-controller-manager, formats: [klog]}
@@ -22,7 +22,7 @@ logs:
 []
 {{- end -}}
 
-{{/* An Etcd that was made without a class, or with another size, never takes one: without values, the binary has upstream's. */}}
+{{/* Class and size of an Etcd cannot change after its creation. Without values, they are upstream's. */}}
 {{- define "args" -}}
 {{- range $etcd := list "main" "events" }}
 {{- with (index $.Values.etcd $etcd).storageClass }}

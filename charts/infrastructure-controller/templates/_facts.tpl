@@ -6,7 +6,7 @@ images: false
 clouds: true
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
-# OpenStack, wherever it is.
+# The APIs of clouds, in any network.
 networks: [public-networks, private-networks]
 shoots: false
 {{- end -}}

@@ -7,9 +7,9 @@ clouds: false
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
 networks: []
-# A change waits until the nodes of the shoot have taken the one before.
+# A stage of a change waits until the nodes of the shoot have the previous one.
 shoots: true
-# In the seed too, where that is a shoot itself.
+# They also run in the seed if it is a shoot.
 logs:
 - {pod: calico-node, container: calico-node, formats: [calico]}
 - {pod: calico-typha, container: calico-typha, formats: [calico]}

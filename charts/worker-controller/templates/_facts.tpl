@@ -6,16 +6,16 @@ images: true
 clouds: true
 # 90th percentile in seconds from which operations count as slow.
 slow: 600
-# OpenStack, wherever it is: images and server groups. Machines are made by the machine controller.
+# The APIs of clouds, in any network: images and groups. The machine controller creates machines.
 networks: [public-networks, private-networks]
-# Nodes and machines are seen in the seed, by what machine-controller-manager reports.
+# Machine-controller-manager reports nodes and machines in the seed.
 shoots: false
-# The machine controller writes JSON; where its image is another one, that writes as Kubernetes does.
+# The machine controller writes JSON; other images in its place write klog.
 logs:
 - {pod: machine-controller-manager, container: machine-controller-manager-provider-, formats: [klog, json]}
 {{- end -}}
 
-{{/* The images of the machine controllers. The names are those that the binary looks for. */}}
+{{/* The images of the machine controllers, by the names that the binary looks up. */}}
 {{- define "images" -}}
 {{- range $type, $image := (.Values.machineController).images -}}
 {{- with $image -}}

@@ -6,7 +6,7 @@ webhooks: true
 certificates: true
 images: false
 clouds: false
-# It asks no cloud.
+# It calls no cloud.
 networks: []
 shoots: false
 own: true

@@ -1,4 +1,4 @@
-{{/* Who gets the rights. */}}
+{{/* The subjects of the bindings. */}}
 {{- define "subjects" -}}
 {{- $account := ((.Values.gardener).virtualCluster).serviceAccount | default dict -}}
 subjects:
@@ -7,7 +7,7 @@ subjects:
   namespace: {{ $account.namespace | default "kube-system" }}
 {{- end -}}
 
-{{/* Takes the context, a namespace, and what the name ends with: names differ in all namespaces, since renderers of Gardener tell objects apart by them. */}}
+{{/* Takes the context, a namespace, and a suffix of the name: names differ in all namespaces, since renderers of Gardener distinguish objects by name. */}}
 {{- define "role.metadata" -}}
 {{- $root := index . 0 -}}
 metadata:

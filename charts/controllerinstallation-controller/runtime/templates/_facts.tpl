@@ -1,6 +1,6 @@
 {{- define "facts" -}}
 binary: controllerinstallation-controller
-# The one in a seed may run in the same cluster.
+# The installation for a single seed may run in the same cluster.
 suffix: -garden
 kind: ControllerInstallation
 queues: true
@@ -8,7 +8,7 @@ garden: true
 webhooks: false
 images: false
 clouds: false
-# Seeds, and registries with charts, wherever they are.
+# Seeds, and registries with charts, in any network.
 networks: [public-networks, private-networks]
 shoots: false
 own: true

@@ -5,9 +5,9 @@ queues: true
 webhooks: false
 images: false
 clouds: false
-# Installations that it could serve are of seeds. Of a self-hosted shoot, gardenlet says no seed, or that it is one.
+# It serves installations of seeds. In a self-hosted shoot, gardenlet sets no seed, or reports that it is one.
 idle: {{ or (empty (.Values.gardener).seed) (not (empty (.Values.gardener).selfHostedShootCluster)) }}
-# The garden, and registries with charts, wherever they are.
+# The garden, and registries with charts, in any network.
 networks: [public-networks, private-networks]
 virtualGarden: true
 shoots: false
