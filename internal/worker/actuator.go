@@ -11,7 +11,7 @@ import (
 
 type reconciliation = contract.Reconciliation[*extensionsv1alpha1.Worker]
 
-// actuator asks the driver of the object's type what machines are like, and does the work.
+// actuator reconciles Workers: the driver of the object's type describes machines, and the actuator creates them.
 type actuator struct {
 	drivers   map[string]Driver
 	intervals Intervals
@@ -27,10 +27,10 @@ func (a *actuator) driver(rec *reconciliation) (Driver, error) {
 	return driver, nil
 }
 
-// ForceDelete lets go of everything: gardenlet removes the objects of machines and all Secrets of the namespace itself, whatever their
-// finalizers say, and until then machine-controller-manager may still delete a machine or two with what it finds in them.
+// ForceDelete does nothing: gardenlet removes the objects of machines and all Secrets of the namespace itself, with their finalizers. Until then
+// machine-controller-manager may still delete machines.
 func (a *actuator) ForceDelete(context.Context, *reconciliation) error { return nil }
 
-// Migrate leaves everything to gardenlet. It has stopped machine-controller-manager and saved the machines before, and removes their
-// objects, classes and secrets by itself, all without their finalizers so that nobody deletes a machine for it.
+// Migrate does nothing: gardenlet has stopped machine-controller-manager and saved the machines before, and removes their objects, classes and Secrets
+// itself, without their finalizers, so that no machine is deleted.
 func (a *actuator) Migrate(context.Context, *reconciliation) error { return nil }

@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// Finalizer is upstream's, so that a Worker can change hands in both directions.
+	// Finalizer is the same as upstream's, so that either controller can take over a Worker.
 	Finalizer = "extensions.gardener.cloud/worker"
-	// timeout bounds one pass. gardenlet waits for a Worker half as long and then asks again.
+	// timeout bounds one reconciliation. gardenlet waits for a Worker half as long and then requests another reconciliation.
 	timeout = 20 * time.Minute
-	// restartManagerAfter is how long machines are waited for before anybody looks whether machine-controller-manager is stuck.
+	// restartManagerAfter is how long a reconciliation waits for machines before it checks whether machine-controller-manager is stuck.
 	restartManagerAfter = 5 * time.Minute
-	// updatesInterval is the pause between two looks whether users have updated the last machine of a pool.
+	// updatesInterval is the interval of checks whether users have updated the last machine of a pool.
 	updatesInterval = 30 * time.Second
 )
 
-// Intervals says how the contract waits.
+// Intervals are the durations of waits.
 type Intervals struct {
-	// RestartManagerAfter is how long machines are waited for before a machine-controller-manager that is stuck gets a new pod.
+	// RestartManagerAfter is how long a reconciliation waits for machines before it replaces the pod of a machine-controller-manager that is stuck.
 	RestartManagerAfter time.Duration
-	// UpdatesInterval is the pause between two looks whether the last machine of a pool is updated whose users choose the moment.
+	// UpdatesInterval is the interval of checks whether the last machine of a pool with manual updates is updated.
 	UpdatesInterval time.Duration
 }
 
-// Add adds the Worker controller to a manager. drivers holds a driver for each type in options.Types. The manager's scheme must know
+// Add adds the Worker controller to a manager. drivers has a driver for each type in options.Types. The manager's scheme must include
 // machine-controller-manager's types.
 func Add(mgr manager.Manager, drivers map[string]Driver, options contract.Options) error {
 	return AddWithIntervals(mgr, drivers, options, Intervals{RestartManagerAfter: restartManagerAfter, UpdatesInterval: updatesInterval})
 }
 
-// AddWithIntervals is Add at another pace.
+// AddWithIntervals is Add with other intervals.
 func AddWithIntervals(mgr manager.Manager, drivers map[string]Driver, options contract.Options, intervals Intervals) error {
 	if err := contract.RequireDrivers("worker", drivers, options.Types); err != nil {
 		return err

@@ -19,14 +19,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// change is what may happen to a pool.
+// change is a change of a pool.
 type change struct {
 	mutate func(*plan)
-	// rolls says that it gives machines another identity: they are replaced, or updated in place where that is the pool's strategy.
+	// rolls is true if the change identifies other machines: they are replaced, or updated in place if that is the pool's strategy.
 	rolls bool
 }
 
-// changesOfAnyPool are what may happen to any pool.
+// changesOfAnyPool are changes that any pool may have.
 func changesOfAnyPool() map[string]change {
 	return map[string]change{
 		"the node agent's secret has another name": {rolls: true, mutate: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
@@ -59,14 +59,14 @@ func changesOfAnyPool() map[string]change {
 		"a setting that does not roll changes": {mutate: func(p *plan) { p.settings["other"] = "green" }},
 		"the credentials are in another place": {mutate: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
 		"the user data changes":                {mutate: func(p *plan) { p.userData = "#!/bin/bash\nstart faster\n" }},
-		// gardenlet writes another node agent's secret for these.
+		// gardenlet writes another node agent's Secret for these.
 		"the machine type changes": {mutate: func(p *plan) { p.pool.MachineType = "narrow" }},
 		"the root volume grows":    {mutate: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
 	}
 }
 
-// changesThatDiffer are what means one thing for machines that are replaced, and another for those that are updated in place: there
-// gardenlet leaves out of the node agent's secret what is in the hash.
+// changesThatDiffer have one effect on machines that are replaced, and another on those that are updated in place, for which gardenlet omits the values
+// in the hash from the node agent's Secret.
 func changesThatDiffer() map[string]func(*plan) {
 	rotated := func(p *plan, rotation gardencorev1beta1.ShootCredentialsRotation) {
 		p.shoot.Status.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &rotation}
@@ -85,8 +85,8 @@ func changesThatDiffer() map[string]func(*plan) {
 	}
 }
 
-// changesOf are what may happen to a pool with a strategy. What belongs to a driver's hash is the driver's decision: the example's group and
-// settings replace machines, but need nothing of one that is updated in place.
+// changesOf are the changes for a pool with a strategy. The driver decides what its hash contains: the example's group and settings replace
+// machines, but change nothing for pools that are updated in place.
 func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]change {
 	changes := changesOfAnyPool()
 	for sentence, mutate := range changesThatDiffer() {
@@ -98,7 +98,7 @@ func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]cha
 	return changes
 }
 
-// identity is what machine-controller-manager replaces machines for.
+// identity is the part of a template whose change replaces machines.
 func identity(d deployment) string {
 	template := d.object.Spec.Template
 	return fmt.Sprint(d.object.Name, template.Labels, template.Annotations, template.Spec.Class.APIGroup, template.Spec.Class.Name)
@@ -137,7 +137,7 @@ func TestDeploymentsOf_MachineIdentity(t *testing.T) {
 	}
 }
 
-// differences names every field of the objects that has another value.
+// differences names every field of the objects with another value.
 func differences(t *testing.T, before, after []deployment) string {
 	t.Helper()
 	var report strings.Builder
@@ -159,7 +159,7 @@ func differences(t *testing.T, before, after []deployment) string {
 	return report.String()
 }
 
-// decodedJSON is a deployment as anything that JSON can be.
+// decodedJSON is a deployment as decoded JSON.
 func decodedJSON(t *testing.T, d deployment) any {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// finalizerController is what the machine controller puts on the secrets that it needs, while there are classes that refer to them.
+	// finalizerController is the machine controller's finalizer on the Secrets of classes.
 	finalizerController = "machine.sapcloud.io/machine-controller"
-	// noUserData stands where user data belongs that nobody will start a machine with.
+	// noUserData replaces user data of machines that are only deleted.
 	noUserData = "# This machine is to be deleted.\n"
 )
 
-// deleteFlow is one pass that has all machines removed.
+// deleteFlow is one reconciliation that deletes all machines.
 type deleteFlow struct {
 	store
 	rec       *reconciliation
@@ -32,8 +32,8 @@ type deleteFlow struct {
 	startedAt time.Time
 }
 
-// Delete has machine-controller-manager remove all machines, and waits until it has let go of everything. gardenlet sees to it that it
-// runs, also where the shoot was hibernated. A class stays as long as a machine is of it, and credentials as long as there are classes.
+// Delete deletes all machines by machine-controller-manager, which gardenlet keeps running, also for a hibernated shoot, and waits until they are gone. A
+// class exists as long as one of its machines, and credentials as long as a class.
 func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	driver, err := a.driver(rec)
 	if err != nil {
@@ -58,8 +58,8 @@ func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// prepareClasses makes anew the classes that machines refer to and that somebody has deleted, and refers those that there are to
-// the credentials of today: machine-controller-manager deletes nothing otherwise.
+// prepareClasses creates classes again that machines refer to and that were deleted, and makes existing ones refer to the present credentials:
+// machine-controller-manager deletes no machine otherwise.
 func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 	found, err := d.observe(ctx)
 	if err != nil || len(found.Machines) == 0 {
@@ -97,7 +97,7 @@ func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 	return d.createOrPatchClasses(ctx, toCreate, classes)
 }
 
-// missingClasses are the names of those that machines are of, each once.
+// missingClasses are the names of missing classes to which machines refer, without duplicates.
 func (d *deleteFlow) missingClasses(found machinestatus.Observed, existing []machinev1alpha1.MachineClass) []string {
 	var missing []string
 	for i := range found.Machines {
@@ -109,7 +109,7 @@ func (d *deleteFlow) missingClasses(found machinestatus.Observed, existing []mac
 	return missing
 }
 
-// plan says what machines are like by what was recorded. There is at least one pool.
+// plan gets the machine classes from the driver with the recorded status. There is at least one pool.
 func (d *deleteFlow) plan(ctx context.Context) ([]deployment, error) {
 	var pools []pool
 	for i := range d.shoot.Worker.Spec.Pools {
@@ -132,14 +132,14 @@ func (d *deleteFlow) plan(ctx context.Context) ([]deployment, error) {
 	return wanted, err
 }
 
-// nearest returns the deployment that a class was of once; any other will do if it is gone: a machine is deleted by its own name and ID.
+// nearest returns the deployment that had the class. If it is gone, any other one is sufficient: a machine is deleted by its own name and ID.
 func nearest(wanted []deployment, class string) deployment {
 	at := slices.IndexFunc(wanted, func(d deployment) bool { return strings.HasPrefix(class, d.name()+"-") })
 	return wanted[max(at, 0)]
 }
 
-// waitForFinalizers waits until no machine can go unseen: an object without a finalizer vanishes when it is deleted, and its server would
-// stay. Machines that were restored have none before machine-controller-manager has looked at them.
+// waitForFinalizers waits until all machines have a finalizer: an object without one disappears when it is deleted, and its server would
+// stay. Restored machines have none before machine-controller-manager has reconciled them.
 func (d *deleteFlow) waitForFinalizers(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		found, err := d.observe(ctx)
@@ -161,14 +161,14 @@ func (d *deleteFlow) waitForFinalizers(ctx context.Context) error {
 	})
 }
 
-// wouldOrphanServer reports whether deleting the object would leave a server behind.
+// wouldOrphanServer reports whether deleting the object would leave a server without a Machine.
 func wouldOrphanServer(machine *machinev1alpha1.Machine) bool {
 	hasServer := machine.Spec.ProviderID != "" || machine.Labels[machinev1alpha1.NodeLabelKey] != ""
 	return hasServer && !slices.Contains(machine.Finalizers, machinestatus.FinalizerManager)
 }
 
-// checkManagerRunning returns the reason, or a better one if nobody is at work. gardenlet has taken machine-controller-manager away where the shoot
-// is to go by force, and removes by itself what is waited for here.
+// checkManagerRunning returns the reason, or a more precise one if machine-controller-manager does not run. gardenlet has removed it if the shoot is
+// force-deleted, and then removes the awaited objects itself.
 func (d *deleteFlow) checkManagerRunning(ctx context.Context, reason string) (string, error) {
 	replicas, err := d.managerReplicas(ctx)
 	if err != nil || replicas > 0 {
@@ -207,7 +207,7 @@ func (d *deleteFlow) deleteMachines(ctx context.Context) error {
 	})
 }
 
-// deleteMachineObjects deletes deployments, and what has no owner any more that would delete it.
+// deleteMachineObjects deletes deployments, and objects without an owner whose deletion would include them.
 func (s store) deleteMachineObjects(ctx context.Context, rest machinestatus.Observed) error {
 	objects := pointers(rest.Deployments)
 	for i := range rest.Sets {
@@ -226,7 +226,7 @@ func (s store) deleteMachineObjects(ctx context.Context, rest machinestatus.Obse
 	return s.remove(ctx, objects...)
 }
 
-// deleteClasses deletes all classes of the namespace and their secrets, and waits until machine-controller-manager has let go of them.
+// deleteClasses deletes all classes of the namespace and their Secrets, and waits until machine-controller-manager has removed its finalizers.
 func (d *deleteFlow) deleteClasses(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		rest, err := d.classObjects(ctx)
@@ -243,7 +243,7 @@ func (d *deleteFlow) deleteClasses(ctx context.Context) error {
 	})
 }
 
-// classObjects are all classes and, after them, their secrets.
+// classObjects are all classes and, after them, their Secrets.
 func (s store) classObjects(ctx context.Context) ([]client.Object, error) {
 	classes, err := s.classes(ctx)
 	if err != nil {
@@ -266,7 +266,7 @@ func (d *deleteFlow) waitUntilReleased(ctx context.Context) error {
 	})
 }
 
-// hasManagerFinalizer reports whether machine-controller-manager needs the credentials. Old ones had one name for all of their finalizers.
+// hasManagerFinalizer reports whether machine-controller-manager needs the credentials. Old versions use one name for all their finalizers.
 func hasManagerFinalizer(secret *corev1.Secret) bool {
 	return slices.Contains(secret.Finalizers, finalizerController) || slices.Contains(secret.Finalizers, machinestatus.FinalizerManager)
 }

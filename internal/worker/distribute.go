@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// distribute returns the share of a zone (counted from 0) in an amount: the first zones get what does not divide evenly.
+// distribute returns the share of a zone (counted from 0) in an amount: the first zones get the remainder.
 func distribute(zone, amount, zones int32) int32 {
 	share := amount / zones
 	if zone < amount%zones {
@@ -18,7 +18,7 @@ func distribute(zone, amount, zones int32) int32 {
 	return share
 }
 
-// distributeIntOrPercent returns the share of a zone in a number, or what a percentage of a pool's total becomes in a zone.
+// distributeIntOrPercent returns the share of a zone in a number, or the percentage of a zone for the percentage of a pool.
 func distributeIntOrPercent(zone int32, value intstr.IntOrString, zones, total int32) (intstr.IntOrString, error) {
 	if value.Type == intstr.Int {
 		return intstr.FromInt32(distribute(zone, value.IntVal, zones)), nil
@@ -31,8 +31,8 @@ func distributeIntOrPercent(zone int32, value intstr.IntOrString, zones, total i
 	return intstr.FromString(fmt.Sprintf("%d%%", distributePercent(zone, percent, zones, total))), nil
 }
 
-// distributePercent weighs a percentage by the zone's share in the total, rounded up. The order of the operations is Gardener's:
-// another one gives another percentage where the quotient is not exact.
+// distributePercent weighs a percentage by the zone's share in the total, rounded up. The order of the operations is Gardener's: another order gives
+// another percentage if the quotient is not exact.
 func distributePercent(zone int32, percent int, zones, total int32) int {
 	if total%zones == 0 {
 		return percent

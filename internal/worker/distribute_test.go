@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// distribution is a row of testdata/distributions.json: what a pool's figures become in each of its zones.
+// distribution is a row of testdata/distributions.json: a pool's figures and those of each of its zones.
 type distribution struct {
 	Zones          int32                `json:"zones"`
 	Minimum        int32                `json:"minimum"`
@@ -70,7 +70,7 @@ func distributions(t *testing.T) []distribution {
 	return rows
 }
 
-// percentGrid sums up what every percentage becomes in every zone for every total up to 64: line by line "total percent zone result".
+// percentGrid lists the result for each percentage in each zone for each total up to 64, as lines "total percent zone result".
 func percentGrid(t *testing.T, zones int32) string {
 	t.Helper()
 	sum := sha256.New()
@@ -87,7 +87,7 @@ func percentGrid(t *testing.T, zones int32) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// The rows are compared with Gardener's own functions where these are at hand, which is not here.
+// Package e2e compares the rows with Gardener's own functions.
 func TestDistribute_Golden(t *testing.T) {
 	grid := map[string]string{}
 	for zones := int32(1); zones <= 7; zones++ {

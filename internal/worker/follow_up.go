@@ -13,11 +13,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// annotationInPlaceHash on the MachineDeployments of a pool whose users choose when machines are updated says which hash the
-// Worker's status is to have when the last one is.
+// annotationInPlaceHash on the MachineDeployments of a pool with manual updates is the hash that the Worker's status gets when the last machine is
+// updated.
 const annotationInPlaceHash = "worker.trellis.garden/in-place-hash"
 
-// annotateInPlaceHashes spares the follow-up everything that the hash is made of.
+// annotateInPlaceHashes stores the hashes, so that the follow-up needs no inputs of them.
 func annotateInPlaceHashes(shoot *Shoot, wanted []deployment) error {
 	hashes := map[string]string{}
 	for i := range shoot.Worker.Spec.Pools {
@@ -32,14 +32,14 @@ func annotateInPlaceHashes(shoot *Shoot, wanted []deployment) error {
 		hashes[p.Name] = hash
 	}
 	for _, d := range wanted {
-		// Empty is to be removed.
+		// An empty value removes the annotation.
 		metav1.SetMetaDataAnnotation(&d.object.ObjectMeta, annotationInPlaceHash, hashes[d.pool])
 	}
 	return nil
 }
 
-// hasManualPools reports whether the object has a pool whose users choose when its machines are updated. No order comes when they have
-// updated the last one, and gardenlet waits for that to be recorded.
+// hasManualPools reports whether the object has a pool with manual updates. There is no request when users have updated the last machine, and gardenlet
+// waits until that is recorded.
 func hasManualPools(object *extensionsv1alpha1.Worker) bool {
 	for i := range object.Spec.Pools {
 		if v1beta1helper.IsUpdateStrategyManualInPlace(object.Spec.Pools[i].UpdateStrategy) {
@@ -49,7 +49,7 @@ func hasManualPools(object *extensionsv1alpha1.Worker) bool {
 	return false
 }
 
-// updatesToRecord reports whether users have updated the last machine of such a pool, and the status does not say so.
+// updatesToRecord reports whether users have updated the last machine of such a pool and the status does not have its hash.
 func updatesToRecord(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.Worker) (bool, error) {
 	var deployments machinev1alpha1.MachineDeploymentList
 	var sets machinev1alpha1.MachineSetList

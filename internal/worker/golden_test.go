@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// -update writes the golden files instead of comparing with them. For hashes.json that is a decision about every node in the world.
+// -update writes the golden files instead of comparing with them. A change of hashes.json replaces nodes of existing shoots.
 var update = flag.Bool("update", false, "write golden files")
 
-// checkGolden compares text with what a file under testdata says.
+// checkGolden compares a text with a file in testdata.
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	golden := filepath.Join("testdata", name)
@@ -27,7 +27,7 @@ func checkGolden(t *testing.T, name, got string) {
 	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
 }
 
-// linesOf writes one value per line, so that a change shows as one.
+// linesOf formats one value per line, so that diffs show single values.
 func linesOf[T any](t *testing.T, values []T) string {
 	t.Helper()
 	var lines bytes.Buffer

@@ -10,16 +10,16 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 )
 
-// poolHash is the hash in the names of a pool's classes: when it changes, the pool's nodes are replaced, or updated in place where that
-// is the pool's strategy. It is Gardener's, byte for byte.
+// poolHash is the hash in the names of a pool's classes: when it changes, the pool's nodes are replaced, or updated in place if that
+// is the pool's strategy. It is the same as Gardener's, byte for byte.
 //
-// Its inputs, in this order, are a promise to every shoot in the world:
-//  1. nodeAgentSecretName, in which gardenlet sums up what makes a node another one: Kubernetes' minor version, machine type, image,
+// Its inputs, in this order, must never change, since that would replace the nodes of all shoots:
+//  1. nodeAgentSecretName, in which gardenlet combines what requires new nodes: Kubernetes' minor version, machine type, image,
 //     root volume, container runtime, rotated credentials and some of the kubelet's settings,
-//  2. of a pool that is updated in place, what gardenlet leaves out of that name for such pools (see inPlaceHash),
-//  3. what the driver adds: HashData, or HashDataInPlace.
+//  2. for a pool with in-place updates, the values that gardenlet omits from that name for such pools (see inPlaceHash),
+//  3. the driver's part: HashData, or HashDataInPlace.
 //
-// Everything else changes the objects in place.
+// Other changes are applied to the objects in place.
 func poolHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoot, machines *Machines) (string, error) {
 	if p.NodeAgentSecretName == nil {
 		return "", fmt.Errorf("pool %q has no nodeAgentSecretName to make a hash of", p.Name)
@@ -35,7 +35,7 @@ func poolHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoot, 
 	return fingerprint(append(append(inputs, inPlace), machines.HashDataInPlace...))[:5], nil
 }
 
-// fingerprint is the hash of the inputs' hashes, so that no two lists of inputs run into one another.
+// fingerprint is the hash of the inputs' hashes, so that different lists of inputs have different hashes.
 func fingerprint(inputs []string) string {
 	whole := sha256.New()
 	for _, input := range inputs {

@@ -35,7 +35,7 @@ func minimalPool(mutate func(*hashed)) hashed {
 	return row
 }
 
-// hashInputs are pools of every kind that has something to do with hashes. Each is there three times: once for each strategy.
+// hashInputs are pools with each input of hashes, each three times: once for each strategy.
 func hashInputs() map[string]hashed {
 	rows := map[string]hashed{}
 	for sentence, mutate := range hashCases() {
@@ -127,8 +127,8 @@ func hashCases() map[string]func(*hashed) {
 	}
 }
 
-// A hash that differs from the golden file replaces the nodes of every shoot whose pool is like that. Gardener's own functions
-// are asked about the same rows where they are at hand, which is not here.
+// A hash that differs from the golden file replaces the nodes of shoots with such a pool. Package e2e compares the rows with Gardener's own
+// functions.
 func TestPoolHash_Golden(t *testing.T) {
 	inputs := hashInputs()
 	rows := make([]hashed, 0, len(inputs))

@@ -14,12 +14,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// everyNodeReady is a condition that gardenlet makes one of the Shoot of.
+// everyNodeReady is a condition that gardenlet merges into the Shoot's.
 const everyNodeReady = gardencorev1beta1.ShootEveryNodeReady
 
-// AddHealth adds a controller to a manager that keeps the condition EveryNodeReady on Workers: whether the machines that are wanted have
-// become nodes and are well. It goes by what machine-controller-manager, which watches the nodes, says of them in the seed, so that it
-// needs no access to the shoot. gardenlet compares the nodes themselves with the machines for the same condition.
+// AddHealth adds a controller to a manager that maintains the condition EveryNodeReady of Workers: whether the desired machines have become healthy
+// nodes. It uses the statuses that machine-controller-manager, which watches the nodes, writes in the seed, so that it needs no access to the shoot.
+// gardenlet compares the nodes themselves with the machines for the same condition.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Worker]{
 		Name:  "worker",
@@ -29,7 +29,7 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 	}, options)
 }
 
-// checkHealth costs one request: a deployment says which of its machines have failed, and why.
+// checkHealth makes one request: a deployment's status has its failed machines with reasons.
 func checkHealth(ctx context.Context, input contract.CheckInput[*extensionsv1alpha1.Worker]) (contract.Findings, error) {
 	found := &machinev1alpha1.MachineDeploymentList{}
 	if err := input.Reader.List(ctx, found, client.InNamespace(input.Object.Namespace)); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// deploymentReader lists MachineDeployments, and nothing else.
+// deploymentReader lists MachineDeployments only.
 type deploymentReader struct {
 	client.Reader
 	found []machinev1alpha1.MachineDeployment

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// inPlaceHash tells one state of a node that is updated in place from another: gardener-node-agent brings the node from one to the next.
-// gardenlet computes the same hash and compares it with the one in the Worker's status, so it is Gardener's, byte for byte.
+// inPlaceHash identifies the state of a node that is updated in place by gardener-node-agent. gardenlet computes the same hash and compares
+// it with the one in the Worker's status, so it is Gardener's, byte for byte.
 func inPlaceHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoot) (string, error) {
 	if p.KubernetesVersion == nil {
 		return "", fmt.Errorf("pool %q has no kubernetesVersion to make a hash of", p.Name)
@@ -27,8 +27,8 @@ func inPlaceHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoo
 	return fingerprint(inputs)[:16], nil
 }
 
-// rotationInputs are the times at which the credentials on a pool's nodes were last rotated: the pool's own, where pools are taken one
-// by one, otherwise the shoot's.
+// rotationInputs are the times at which the credentials on a pool's nodes were last rotated: the pool's own if pools are rotated one by one, otherwise
+// the shoot's.
 func rotationInputs(pool string, credentials *gardencorev1beta1.ShootCredentials) []string {
 	if credentials == nil || credentials.Rotation == nil {
 		return nil
@@ -43,7 +43,7 @@ func rotationInputs(pool string, credentials *gardencorev1beta1.ShootCredentials
 	return inputs
 }
 
-// appendTime writes a time as Go prints it, in UTC: a decoded time is in the zone of the process, and Gardener's run in UTC.
+// appendTime formats a time as Go prints it, in UTC: a decoded time is in the time zone of the process, and Gardener's processes run in UTC.
 func appendTime(inputs []string, at *metav1.Time) []string {
 	if at == nil {
 		return inputs
@@ -51,14 +51,14 @@ func appendTime(inputs []string, at *metav1.Time) []string {
 	return append(inputs, at.In(time.UTC).String())
 }
 
-// kubeletInputs are the settings of the kubelet that a running one does not take up.
+// kubeletInputs are the settings that a running kubelet does not apply.
 func kubeletInputs(config *gardencorev1beta1.KubeletConfig) []string {
 	if config == nil {
 		return nil
 	}
 	var inputs []string
 	if r := config.KubeReserved; r != nil {
-		// An amount that is not set reads "<nil>".
+		// An amount that is not set is "<nil>".
 		inputs = append(inputs, fmt.Sprintf("%s-%s-%s-%s", r.CPU, r.Memory, r.PID, r.EphemeralStorage))
 	}
 	if hard := config.EvictionHard; hard != nil {

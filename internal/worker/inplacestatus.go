@@ -10,9 +10,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// inPlaceHashes returns what status.inPlaceUpdates.workerPoolToHashMap must say once the machines have been waited for, and
-// whether it says something else: the hash of every pool that is updated in place. A pool whose users choose the moment keeps its
-// hash until the last of its machines is updated: gardenlet takes the new one for done.
+// inPlaceHashes returns the required value of status.inPlaceUpdates.workerPoolToHashMap after the machines are ready, and whether the present value
+// differs: the hash of every pool that is updated in place. A pool with manual updates keeps its hash until the last of its machines is updated: gardenlet
+// interprets the new hash as completed.
 func inPlaceHashes(
 	w *extensionsv1alpha1.Worker, shoot *gardencorev1beta1.Shoot, now machinestatus.Observed,
 ) (hashes map[string]string, changed bool, err error) {
@@ -39,7 +39,7 @@ func inPlaceHashes(
 	return hashes, !maps.Equal(hashes, recorded), nil
 }
 
-// manualUpdatesPending says whether machines wait for a user who chooses the moment of their update.
+// manualUpdatesPending reports whether machines wait for a manual update.
 func manualUpdatesPending(w *extensionsv1alpha1.Worker, now machinestatus.Observed) bool {
 	for i := range w.Spec.Pools {
 		if machinestatus.UpdatePending(&w.Spec.Pools[i], now) {

@@ -12,25 +12,25 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// machineState is what gardenlet has saved of a shoot's machines before it moved the shoot, in the format of Gardener's ShootState. It
-// holds no status, no owners and no finalizers, and no machine that had no server yet.
+// machineState is what gardenlet has saved of a shoot's machines before the migration, in the format of Gardener's ShootState. It has no
+// status, no owners and no finalizers, and no machine that had no server yet.
 type machineState struct {
 	MachineDeployments map[string]*deploymentState `json:"machineDeployments,omitempty"`
 }
 
-// deploymentState is what was saved of one MachineDeployment.
+// deploymentState is the saved state of one MachineDeployment.
 type deploymentState struct {
 	Replicas    int32                        `json:"replicas,omitempty"`
 	MachineSets []machinev1alpha1.MachineSet `json:"machineSets,omitempty"`
 	Machines    []machinev1alpha1.Machine    `json:"machines,omitempty"`
 }
 
-// packedMachineState is how it travels: JSON in gzip in JSON.
+// packedMachineState is its encoding: JSON in gzip in JSON.
 type packedMachineState struct {
 	State []byte `json:"state"`
 }
 
-// savedMachines reads what gardenlet has put into the status for a restore. It is never nil; a shoot without machines has nothing in it.
+// savedMachines reads what gardenlet has written into the status for a restore. It is never nil; that of a shoot without machines is empty.
 func savedMachines(w *extensionsv1alpha1.Worker) (*machineState, error) {
 	state := &machineState{}
 	if w.Status.State == nil || len(w.Status.State.Raw) == 0 {
@@ -61,13 +61,13 @@ func gunzip(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(reader) // it fails when the end is missing, or the checksum is not right
+	return io.ReadAll(reader) // it fails if the end is missing or the checksum is wrong
 }
 
-// isEmpty reports whether nothing was saved: machine-controller-manager has never been at work, or it was lost.
+// isEmpty reports whether nothing was saved: machine-controller-manager never ran, or the state was lost.
 func (s *machineState) isEmpty() bool { return len(s.MachineDeployments) == 0 }
 
-// refersTo reports whether there was a set of machines of one of these classes.
+// refersTo reports whether there was a machine set of one of these classes.
 func (s *machineState) refersTo(classes []string) bool {
 	for _, deployment := range s.MachineDeployments {
 		if deployment == nil {
@@ -82,7 +82,7 @@ func (s *machineState) refersTo(classes []string) bool {
 	return false
 }
 
-// classes returns the names of all classes that sets and machines refer to, each once.
+// classes returns the names of all classes to which sets and machines refer, without duplicates.
 func (s *deploymentState) classes() []string {
 	var names []string
 	for i := range s.MachineSets {

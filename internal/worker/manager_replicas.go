@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// managerReplicas is how many machine-controller-managers there are to be. gardenlet deploys it; none is as good as zero.
+// managerReplicas is the desired number of machine-controller-manager's replicas. gardenlet deploys it; a missing Deployment counts as zero.
 func (s store) managerReplicas(ctx context.Context) (int32, error) {
 	deployment := &appsv1.Deployment{}
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: nameManager}, deployment)
@@ -26,8 +26,8 @@ func (s store) managerReplicas(ctx context.Context) (int32, error) {
 	}
 }
 
-// scaleManager starts or stops machine-controller-manager. gardenlet does not: it leaves it to whoever knows whether all machines of a
-// moved shoot have been restored, or all machines of a hibernated one are gone.
+// scaleManager starts or stops machine-controller-manager. gardenlet leaves that to this controller, which knows whether all machines of a
+// migrated shoot are restored, or all machines of a hibernated one are gone.
 func (s store) scaleManager(ctx context.Context, replicas int32) error {
 	now, err := s.managerReplicas(ctx)
 	if err != nil || now == replicas {

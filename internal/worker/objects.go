@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// userDataKey is where machine-controller-manager looks for user data in the secret of a class.
+	// userDataKey is the key of user data in the Secret of a class.
 	userDataKey = "userData"
-	// The labels of a class that say what its machines run.
+	// The labels of a class that describe the operating system of its machines.
 	labelOperatingSystemName    = "operatingSystemName"
 	labelOperatingSystemVersion = "operatingSystemVersion"
 )
 
-// deploymentsOf says what is wanted of each pool in each of its zones, in the order of pools and zones. It is pure, and nothing in its
-// answer is shared with shoot or pools.
+// deploymentsOf returns the desired state of each pool in each of its zones, in the order of pools and zones. It is pure, and shares no memory with
+// shoot or pools.
 func deploymentsOf(shoot *Shoot, pools []pool) ([]deployment, error) {
 	var all []deployment
 	for i := range pools {
@@ -102,7 +102,7 @@ func classSecret(shoot *Shoot, p *pool, name string) *corev1.Secret {
 	}
 }
 
-// classMeta carries the purpose, by which gardenlet finds the secrets of classes, and the mark of who made them.
+// classMeta includes the purpose, by which gardenlet finds the Secrets of classes, and the mark of ownership.
 func classMeta(shoot *Shoot, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:      name,
@@ -114,8 +114,8 @@ func classMeta(shoot *Shoot, name string) metav1.ObjectMeta {
 	}
 }
 
-// operatingSystemLabels say what the machines of a class run, in the words of Gardener's extensions, for whoever counts machines. What is no
-// value of a label is left out.
+// operatingSystemLabels describe the operating system of the machines of a class in Gardener's terms, for metrics. What is not a valid value of a
+// label is omitted.
 func operatingSystemLabels(p *pool) map[string]string {
 	labels := map[string]string{
 		labelOperatingSystemName:    p.MachineImage.Name,
@@ -125,8 +125,8 @@ func operatingSystemLabels(p *pool) map[string]string {
 	return labels
 }
 
-// nodeTemplate is nil when nobody knows what a node will offer, which is so for machine types that have left the cloud profile:
-// the cluster-autoscaler then looks at a node of the pool. The driver's word goes before the pool's, amount by amount.
+// nodeTemplate is nil if the resources of a node are unknown, as for machine types that were removed from the cloud profile: the
+// cluster-autoscaler then reads a node of the pool. The driver's amounts take precedence over the pool's.
 func nodeTemplate(shoot *Shoot, p *pool, zone int) *machinev1alpha1.NodeTemplate {
 	template := p.machines.Classes[zone].NodeTemplate.DeepCopy()
 	if p.NodeTemplate != nil {
@@ -137,7 +137,7 @@ func nodeTemplate(shoot *Shoot, p *pool, zone int) *machinev1alpha1.NodeTemplate
 		return nil
 	}
 	if template.Capacity == nil {
-		template.Capacity = corev1.ResourceList{} // the API wants an object
+		template.Capacity = corev1.ResourceList{} // the API requires an object
 	}
 	fillIn(&template.InstanceType, p.MachineType)
 	fillIn(&template.Region, shoot.Worker.Spec.Region)

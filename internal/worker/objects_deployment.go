@@ -18,12 +18,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// minReadySeconds is how long a machine must have been ready to count as available.
+// minReadySeconds is how long a machine must have been ready to be available.
 const minReadySeconds = 500
 
-// deploymentObject makes a MachineDeployment without replicas. In its template, labels of the machines, annotations and the class count
-// as the machines' identity for machine-controller-manager: another value replaces them. Labels, annotations and taints of nodes and
-// the settings of machine-controller-manager don't.
+// deploymentObject returns a MachineDeployment without replicas. In its template, labels of the machines, annotations and the class identify the
+// machines for machine-controller-manager: another value replaces them. Labels, annotations and taints of nodes and the settings of
+// machine-controller-manager do not.
 func deploymentObject(shoot *Shoot, p *pool, zone int, class string) (*machinev1alpha1.MachineDeployment, error) {
 	name := deploymentName(shoot.TechnicalID, p.Name, zone)
 	strategy, err := strategyOf(p, zone)
@@ -91,7 +91,7 @@ func strategyOf(p *pool, zone int) (machinev1alpha1.MachineDeploymentStrategy, e
 	}, nil
 }
 
-// machineLabels include the Worker's name where machines are updated in place: Gardener watches those.
+// machineLabels include the Worker's name if machines are updated in place: Gardener watches those.
 func machineLabels(shoot *Shoot, p *pool, deployment string) map[string]string {
 	labels := map[string]string{machinestatus.LabelName: deployment}
 	if helper.IsUpdateStrategyInPlace(p.UpdateStrategy) {
@@ -129,7 +129,7 @@ func machineConfiguration(settings *gardencorev1beta1.MachineControllerManagerSe
 	return configuration
 }
 
-// union is nil only if both are.
+// union is nil only if both are nil.
 func union(below, above map[string]string) map[string]string {
 	both := maps.Clone(below)
 	if both == nil {
@@ -139,9 +139,9 @@ func union(below, above map[string]string) map[string]string {
 	return both
 }
 
-// applyOnto makes an existing MachineDeployment, or an empty one, the wanted one with so many replicas. It keeps what others have
-// written: labels and annotations, those in the template included (they count as the machines' identity), pauses, and status. An
-// annotation with an empty value is removed.
+// applyOnto changes an existing MachineDeployment, or an empty one, to the desired one with the given replicas. It keeps what others have
+// written: labels and annotations, including those in the template (which identify the machines), pauses, and status. An annotation
+// with an empty value is removed.
 func applyOnto(existing, wanted *machinev1alpha1.MachineDeployment, replicas int32) {
 	existing.Name, existing.Namespace = wanted.Name, wanted.Namespace
 	for key, value := range wanted.Labels {
@@ -167,8 +167,8 @@ func applyOnto(existing, wanted *machinev1alpha1.MachineDeployment, replicas int
 	existing.Spec.AutoPreserveFailedMachineMax = spec.AutoPreserveFailedMachineMax
 }
 
-// statusDeployments is what gardenlet configures the cluster-autoscaler by. What may be preserved of failed machines stands in the
-// MachineDeployments alone, as with Gardener's own library.
+// statusDeployments are the inputs from which gardenlet configures the cluster-autoscaler. What may be preserved of failed machines is only in the
+// MachineDeployments, as with Gardener's own library.
 func statusDeployments(deployments []deployment) []extensionsv1alpha1.MachineDeployment {
 	status := make([]extensionsv1alpha1.MachineDeployment, 0, len(deployments))
 	for _, d := range deployments {

@@ -18,13 +18,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// plan is all that objects are planned from: one pool of the example cloud.
+// plan has all inputs of the objects: one pool of the example cloud.
 type plan struct {
 	worker   extensionsv1alpha1.Worker
 	shoot    gardencorev1beta1.Shoot
 	pool     extensionsv1alpha1.WorkerPool
 	userData string
-	// What the driver makes its classes of, and what of it replaces machines.
+	// The inputs of the driver's classes, and whether they replace machines.
 	group           string
 	securityGroups  []string
 	settings        map[string]string
@@ -32,7 +32,7 @@ type plan struct {
 	capacity        corev1.ResourceList
 }
 
-// newPlan is a pool that uses everything that a pool can.
+// newPlan returns a pool with all fields set.
 func newPlan() *plan {
 	hour, day := &metav1.Duration{Duration: time.Hour}, &metav1.Duration{Duration: 24 * time.Hour}
 	return &plan{
@@ -77,7 +77,7 @@ func newPlan() *plan {
 	}
 }
 
-// machines is what the example's driver says of the pool.
+// machines is the description of the pool by the example driver.
 func (p *plan) machines() *Machines {
 	machines := &Machines{HashData: []string{p.group}}
 	for _, name := range slices.Sorted(slices.Values(p.rollingSettings)) {
@@ -103,7 +103,7 @@ func (p *plan) machines() *Machines {
 	return machines
 }
 
-// inputs is the plan as the contract hands it over.
+// inputs returns the plan as the contract passes it.
 func (p *plan) inputs() (*Shoot, []pool) {
 	shoot := &Shoot{
 		Worker: &p.worker, Cluster: &contract.Cluster{Shoot: &p.shoot}, TechnicalID: p.shoot.Status.TechnicalID,
@@ -111,7 +111,7 @@ func (p *plan) inputs() (*Shoot, []pool) {
 	return shoot, []pool{{WorkerPool: p.pool, machines: p.machines(), userData: []byte(p.userData)}}
 }
 
-// deployments are the objects that come of the plan.
+// deployments are the objects of the plan.
 func (p *plan) deployments(t *testing.T) []deployment {
 	t.Helper()
 	shoot, pools := p.inputs()

@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// readShoot gathers a driver's inputs. Credentials that are missing are none in a deletion, which may not need any.
+// readShoot reads a driver's inputs. Missing credentials are permitted in a deletion, which may not need any.
 func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
 	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
 		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
@@ -53,7 +53,7 @@ func errNoCredentials(w *extensionsv1alpha1.Worker) error {
 	return contract.NoCredentials(w.Spec.SecretRef, "the cloud cannot be reached without")
 }
 
-// podRangesOf prefers what the shoot's status says, where a cloud may have chosen ranges, to what its spec asks for.
+// podRangesOf prefers the ranges in the shoot's status, which a cloud may have chosen, to those of its spec.
 func podRangesOf(shoot *gardencorev1beta1.Shoot) []string {
 	var ranges []string
 	if spec := shoot.Spec.Networking; spec != nil && spec.Pods != nil {
@@ -66,7 +66,7 @@ func podRangesOf(shoot *gardencorev1beta1.Shoot) []string {
 	return ranges
 }
 
-// familyOf is 4 or 6. What is no range is left where it is.
+// familyOf is 4 or 6. The order of invalid ranges is not changed.
 func familyOf(cidr string) int {
 	prefix, err := netip.ParsePrefix(cidr)
 	if err != nil || prefix.Addr().Is4() {
@@ -75,7 +75,7 @@ func familyOf(cidr string) int {
 	return 6
 }
 
-// readUserData reads what a machine of the pool starts with.
+// readUserData reads the user data of the pool's machines.
 func readUserData(ctx context.Context, c client.Reader, namespace string, p *extensionsv1alpha1.WorkerPool) ([]byte, error) {
 	ref := p.UserDataSecretRef
 	secret := &corev1.Secret{}
@@ -89,7 +89,7 @@ func readUserData(ctx context.Context, c client.Reader, namespace string, p *ext
 	return userData, nil
 }
 
-// recordedStatus is the provider status as it was recorded, nil when there is none.
+// recordedStatus is the recorded provider status, nil if there is none.
 func recordedStatus(w *extensionsv1alpha1.Worker) runtime.Object {
 	if w.Status.ProviderStatus == nil || len(w.Status.ProviderStatus.Raw) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// reconciled is a row of testdata/reconciled.json: what a reconcile makes of the MachineDeployments that there are, and says of
-// them in the Worker's status. Gardener's library is asked the same where it is at hand, which is not here.
+// reconciled is a row of testdata/reconciled.json: the MachineDeployments after a reconciliation, and their part of the Worker's status. Package e2e
+// compares it with Gardener's library.
 type reconciled struct {
 	Sentence        string                                 `json:"sentence"`
 	Worker          extensionsv1alpha1.Worker              `json:"worker"`
@@ -27,7 +27,7 @@ type reconciled struct {
 	Status          []extensionsv1alpha1.MachineDeployment `json:"status"`
 }
 
-// reconcileCase is a plan, and what there is when it is reconciled: so many of its zones, each as existing leaves it.
+// reconcileCase is a plan with existing deployments: so many of its zones, each changed by existing.
 type reconcileCase struct {
 	plan       func(*plan)
 	hibernated bool

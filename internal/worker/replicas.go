@@ -4,19 +4,18 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// replicaInput is what decides about replicas besides the pool and what there is.
+// replicaInput is the input of replicasOf besides the pool and the existing deployment.
 type replicaInput struct {
-	// hibernated is true when the shoot is to have no machines.
+	// hibernated is true if the shoot must have no machines.
 	hibernated bool
-	// restored are the replicas that a MachineDeployment had where the shoot comes from, if it does.
+	// restored are the saved replicas of a MachineDeployment of a migrated shoot.
 	restored *int32
 }
 
-// replicasOf returns how many machines a MachineDeployment shall have: none in hibernation, at first those that it brings along or
-// the minimum, later what the cluster-autoscaler has made of it, within the limits.
+// replicasOf returns the desired number of machines of a MachineDeployment: none in hibernation; at first the restored ones or
+// the minimum; later the number that the cluster-autoscaler has set, within the limits.
 //
-// The limits do the rest. Without an autoscaler they are the same number. A shoot that wakes up has no machines, and the minimum
-// lifts it.
+// Without an autoscaler, the limits are the same number. A shoot that wakes up has no machines, and the minimum raises that.
 func replicasOf(wanted deployment, existing *machinev1alpha1.MachineDeployment, input replicaInput) int32 {
 	switch {
 	case input.hibernated:

@@ -10,12 +10,12 @@ import (
 	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
 )
 
-// AddToScheme registers the API types that the contract and its webhooks work with. The binary and the suites use it, so that no suite
-// knows a type that the binary does not know.
+// AddToScheme registers the API types that the contract and its webhooks use. Binary and suites call it, so that no suite
+// has a type that the binary does not have.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(
 		extensionsv1alpha1.AddToScheme, machinev1alpha1.AddToScheme, vpaautoscalingv1.AddToScheme,
-		// Credentials and what machines start with are Secrets, machine-controller-manager is a Deployment with pods.
+		// Credentials and user data are Secrets; machine-controller-manager is a Deployment with pods.
 		corev1.AddToScheme, appsv1.AddToScheme,
 		// A Deployment is scaled by its subresource, a Scale.
 		autoscalingv1.AddToScheme,

@@ -7,21 +7,21 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Shoot is everything that a driver may know about the shoot it works for. It is read-only.
+// Shoot has all inputs of a driver. It is read-only.
 type Shoot struct {
 	// Worker is the object as it was read at the start of the reconciliation, including its status. In a deletion its pools are those that are deleted.
 	Worker *extensionsv1alpha1.Worker
 	// Cluster holds the shoot, the seed (may be nil) and the cloud profile.
 	Cluster *contract.Cluster
-	// Credentials is the data of the Secret that the Worker refers to. It is nil in a deletion when there is no such Secret any more.
+	// Credentials is the data of the Secret to which the Worker refers. It is nil in a deletion if the Secret does not exist any more.
 	Credentials map[string][]byte
 	// TechnicalID is the shoot's name in the cloud, e.g. "shoot--dev--one". At most 63 characters.
 	TechnicalID string
 	// UID is the shoot's UID: the mark of ownership.
 	UID string
-	// PodRanges are the effective ranges of pods in CIDR notation, IPv4 before IPv6, those of the shoot's status before those of its spec.
+	// PodRanges are the effective ranges of pods in CIDR notation, IPv4 before IPv6: those of the shoot's status, or else of its spec.
 	PodRanges []string
-	// Deleting is true when all pools are to go.
+	// Deleting is true if all pools are deleted.
 	Deleting bool
 	// Log carries the object's name.
 	Log logr.Logger

@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// nameManager is the Deployment of machine-controller-manager, and the container in it.
+	// nameManager is the name of machine-controller-manager's Deployment, and of its container.
 	nameManager = v1beta1constants.DeploymentNameMachineControllerManager
 	// nameManagerVPA is its VerticalPodAutoscaler.
 	nameManagerVPA = "machine-controller-manager-vpa"
-	// portSidecar is where the machine controller answers: gardenlet's Service and its monitoring know the number and the name.
+	// portSidecar is the port of the machine controller: gardenlet's Service and monitoring use its number and its name.
 	portSidecar     = 10259
 	portNameSidecar = "providermetrics"
-	// volumeKubeconfig is the volume with the kubeconfig of the shoot. A shoot that runs itself has none.
+	// volumeKubeconfig is the volume with the kubeconfig of the shoot. A self-hosted shoot has none.
 	volumeKubeconfig = "kubeconfig"
-	// flagTarget says which cluster the machines become nodes of.
+	// flagTarget selects the cluster of the machines' nodes.
 	flagTarget = "--target-kubeconfig="
 )
 
-// sidecarName is how the container of the machine controller for a type is called, and its image: gardenlet and the dashboards of
-// operators know it by that name.
+// sidecarName is the name of the container of the machine controller for a type, and of its image: gardenlet and dashboards use
+// that name.
 func sidecarName(providerType string) string { return nameManager + "-provider-" + providerType }
 
-// addSidecar puts the machine controller beside machine-controller-manager, or brings up to date the one that is there. It never
-// touches the replicas: gardenlet, the dependency-watchdog and the actuator see to them.
+// addSidecar adds the machine controller to machine-controller-manager, or updates an existing one. It does not change the
+// replicas, which gardenlet, the dependency-watchdog and the actuator set.
 //
-// The machine controller serves the same clusters as machine-controller-manager, so that it is told of them as that is. A memory limit of zero is none.
+// The machine controller gets the same flags for its clusters as machine-controller-manager. A memory limit of zero is none.
 func addSidecar(deployment *appsv1.Deployment, providerType, image string, memoryLimit resource.Quantity) error {
 	pod := &deployment.Spec.Template.Spec
 	at := indexOfContainer(pod.Containers, nameManager)
@@ -54,14 +54,14 @@ func addSidecar(deployment *appsv1.Deployment, providerType, image string, memor
 		pod.Containers = append(pod.Containers, *sidecar)
 		return nil
 	}
-	// These come from the API server.
+	// The API server sets these defaults.
 	sidecar.TerminationMessagePath = pod.Containers[at].TerminationMessagePath
 	sidecar.TerminationMessagePolicy = pod.Containers[at].TerminationMessagePolicy
 	pod.Containers[at] = *sidecar
 	return nil
 }
 
-// newSidecar returns the container without name and image. Figures are those that Gardener gives to all providers.
+// newSidecar returns the container without name and image. Its figures are those that Gardener uses for all providers.
 func newSidecar(manager *corev1.Container, namespace string) (*corev1.Container, error) {
 	target := slices.IndexFunc(slices.Concat(manager.Command, manager.Args), func(word string) bool {
 		return strings.HasPrefix(word, flagTarget)
@@ -106,7 +106,7 @@ func newSidecar(manager *corev1.Container, namespace string) (*corev1.Container,
 	return sidecar, nil
 }
 
-// limitMemory bounds what a container takes from its node, and has Go collect garbage in time to stay below. What is not on Go's heap needs the rest.
+// limitMemory sets a container's memory limit, and lets Go collect garbage before it is reached. The rest is for memory outside of Go's heap.
 func limitMemory(container *corev1.Container, limit resource.Quantity) {
 	if limit.IsZero() {
 		return
@@ -119,7 +119,7 @@ func indexOfContainer(containers []corev1.Container, name string) int {
 	return slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == name })
 }
 
-// addSidecarPolicy has the container scaled by its requests alone, as the one beside it is.
+// addSidecarPolicy makes the vertical pod autoscaler change only the container's requests, as for the other container.
 func addSidecarPolicy(vpa *vpaautoscalingv1.VerticalPodAutoscaler, providerType string) {
 	if vpa.Spec.ResourcePolicy == nil {
 		vpa.Spec.ResourcePolicy = &vpaautoscalingv1.PodResourcePolicy{}

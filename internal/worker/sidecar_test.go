@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// newManagerDeployment is machine-controller-manager as gardenlet deploys it, as far as anybody here looks at it.
+// newManagerDeployment is machine-controller-manager's Deployment as gardenlet deploys it, as far as the webhook reads it.
 func newManagerDeployment(target string, mounts ...corev1.VolumeMount) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: "machine-controller-manager"}}
 	deployment.Spec.Replicas = new(int32(1))
@@ -98,7 +98,7 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := newManagerDeployment("x")
-			// An earlier limit goes.
+			// An earlier limit is removed.
 			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.MustParse("2Gi")))
 			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", test.limit))
 			sidecar := deployment.Spec.Template.Spec.Containers[1]
@@ -119,7 +119,7 @@ func TestAddSidecar_InvalidDeployment(t *testing.T) {
 
 func exampleImage(string) (string, error) { return "example.org/example:v1", nil }
 
-// callWebhook asks the webhook of some name about an object that is created.
+// callWebhook calls a webhook for an object that is created.
 func callWebhook(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
 	t.Helper()
 	webhooks, err := Webhooks([]string{"example"}, exampleImage, resource.Quantity{})

@@ -18,10 +18,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// concurrency bounds the requests about machines that are under way at the same time: there may be hundreds.
+// concurrency bounds the concurrent requests for machines, of which there may be hundreds.
 const concurrency = 20
 
-// store is what the seed's API server holds of a shoot's machines. It reads without a cache.
+// store reads and writes a shoot's machine objects in the seed. It reads without a cache.
 type store struct {
 	client    client.Client
 	namespace string
@@ -31,8 +31,8 @@ func storeOf(rec *reconciliation) store {
 	return store{client: rec.Client, namespace: rec.Object.Namespace}
 }
 
-// observe reads deployments, sets and machines, in the order in which they follow from each other: what it finds of a later kind
-// is not older than what it finds of an earlier one.
+// observe reads deployments, sets and machines, in the order of their ownership: a later kind is never older than an earlier
+// one.
 func (s store) observe(ctx context.Context) (machinestatus.Observed, error) {
 	var deployments machinev1alpha1.MachineDeploymentList
 	var sets machinev1alpha1.MachineSetList
@@ -54,7 +54,7 @@ func (s store) classes(ctx context.Context) ([]machinev1alpha1.MachineClass, err
 	return list.Items, nil
 }
 
-// classSecrets are those of all classes in the namespace, whoever made them.
+// classSecrets are the Secrets of all classes in the namespace, also of other extensions' classes.
 func (s store) classSecrets(ctx context.Context) ([]corev1.Secret, error) {
 	var list corev1.SecretList
 	purpose := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
@@ -64,13 +64,13 @@ func (s store) classSecrets(ctx context.Context) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// classWithSecret is a class and the Secret that it refers to.
+// classWithSecret is a class and its Secret.
 type classWithSecret struct {
 	class  *machinev1alpha1.MachineClass
 	secret *corev1.Secret
 }
 
-// createOrPatchClasses brings classes about, each after its Secret.
+// createOrPatchClasses creates or updates classes, each after its Secret.
 func (s store) createOrPatchClasses(ctx context.Context, wanted []classWithSecret, existing []machinev1alpha1.MachineClass) error {
 	secrets, err := s.classSecrets(ctx)
 	if err != nil {
@@ -105,8 +105,8 @@ func mergeLabels(object client.Object, wanted map[string]string) {
 	object.SetLabels(labels)
 }
 
-// createOrPatch creates an object, or changes what differs of the existing one. What is as it should be is not written. Only what change touches
-// is ever written: others write to the same objects.
+// createOrPatch creates an object, or patches the difference if it exists. Without a difference it makes no write. It writes only what change sets:
+// others write to the same objects.
 func (s store) createOrPatch(ctx context.Context, existing, wanted client.Object, change func(have client.Object)) error {
 	if existing == nil {
 		if err := s.client.Create(ctx, wanted); err != nil {
@@ -130,7 +130,7 @@ func (s store) createOrPatch(ctx context.Context, existing, wanted client.Object
 	return nil
 }
 
-// remove deletes what is not being deleted yet.
+// remove deletes an object that is not being deleted yet.
 func (s store) remove(ctx context.Context, objects ...client.Object) error {
 	objects = slices.DeleteFunc(objects, func(object client.Object) bool { return object.GetDeletionTimestamp() != nil })
 	return inParallel(ctx, objects, func(ctx context.Context, object client.Object) error {
@@ -141,10 +141,10 @@ func (s store) remove(ctx context.Context, objects ...client.Object) error {
 	})
 }
 
-// labelForceDeletion tells machine-controller-manager to delete a machine without draining its node, nor waiting for anybody's budget.
+// labelForceDeletion makes machine-controller-manager delete a machine without draining its node, and without regard to disruption budgets.
 const labelForceDeletion = "force-deletion"
 
-// labelForForceDeletion labels machines, before anybody deletes them.
+// labelForForceDeletion labels machines before their deletion.
 func (s store) labelForForceDeletion(ctx context.Context, machines []machinev1alpha1.Machine) error {
 	return inParallel(ctx, pointers(machines), func(ctx context.Context, object client.Object) error {
 		err := s.createOrPatch(ctx, object, nil, func(have client.Object) { mergeLabels(have, map[string]string{labelForceDeletion: "True"}) })
@@ -152,7 +152,7 @@ func (s store) labelForForceDeletion(ctx context.Context, machines []machinev1al
 	})
 }
 
-// inParallel does a thing with each item. All errors are returned.
+// inParallel calls a function for each item. All errors are returned.
 func inParallel[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	tasks := make([]flow.TaskFn, 0, len(items))
 	for _, item := range items {
@@ -161,13 +161,13 @@ func inParallel[T any](ctx context.Context, items []T, do func(context.Context, 
 	return flow.ParallelN(concurrency, tasks...)(ctx)
 }
 
-// object is what *T is for every kind T.
+// object is satisfied by *T for each kind T.
 type object[T any] interface {
 	*T
 	client.Object
 }
 
-// find returns the object of a name, nil when there is none.
+// find returns the object with a name, nil if there is none.
 func find[T any, P object[T]](objects []T, name string) client.Object {
 	for i := range objects {
 		if P(&objects[i]).GetName() == name {
@@ -185,7 +185,7 @@ func pointers[T any, P object[T]](objects []T) []client.Object {
 	return all
 }
 
-// namesOf returns the names that a list of objects has.
+// namesOf returns the names of a list of objects.
 func namesOf[T any, P object[T]](objects []T) []string {
 	names := make([]string, len(objects))
 	for i := range objects {

@@ -7,15 +7,15 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// upstreamChecker decides whose answer holds for a pool of a shoot that another extension has served before.
+// upstreamChecker decides which description is used for a pool of a shoot that another extension has reconciled before.
 type upstreamChecker struct {
 	classes []machinev1alpha1.MachineClass
 	saved   *machineState
 	shoot   *Shoot
 }
 
-// usesUpstream reports whether a pool's machines are still what the other extension has made of the pool, and nothing has changed that would
-// replace them: then they stay what they are.
+// usesUpstream reports whether a pool's machines are still those of the other extension, and nothing has changed that would
+// replace them: then they are kept.
 func (f upstreamChecker) usesUpstream(p *extensionsv1alpha1.WorkerPool, machines *Machines) (bool, error) {
 	if machines.UpstreamMachines == nil {
 		return false, nil
@@ -44,7 +44,7 @@ func (f upstreamChecker) classNames(p *extensionsv1alpha1.WorkerPool, machines *
 	return classNames(f.shoot.TechnicalID, p, f.shoot.Cluster.Shoot, machines)
 }
 
-// omitOwnerLabel keeps the class without our mark: a later pass is to come to the same decision.
+// omitOwnerLabel keeps the class without our mark, so that later reconciliations decide the same.
 func omitOwnerLabel(d deployment) {
 	delete(d.class.Labels, ownerLabel)
 	delete(d.secret.Labels, ownerLabel)

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
 
-// What the webhooks are about. Neither name is one of another contract's.
+// The names of the webhooks, unique among the contracts.
 const (
 	webhookManager    = "machinecontrollermanager"
 	webhookManagerVPA = "machinecontrollermanagervpa"
@@ -22,7 +22,7 @@ const (
 // roleManager is the value of the label role of machine-controller-manager's objects.
 const roleManager = "machine-controller-manager"
 
-// WebhookNames returns the names of all webhooks that there are for some types.
+// WebhookNames returns the names of all webhooks for some types.
 func WebhookNames(types []string) []string {
 	var names []string
 	for _, providerType := range types {
@@ -31,11 +31,11 @@ func WebhookNames(types []string) []string {
 	return names
 }
 
-// Webhooks returns the webhooks of some types: they put the machine controller of the shoot's type beside the
-// machine-controller-manager that gardenlet deploys. image finds the machine controller's image by its name, which is that of the container;
-// memoryLimit is what it may take from its node, zero for no limit.
+// Webhooks returns the webhooks of some types: they add the machine controller of the shoot's type to the
+// machine-controller-manager that gardenlet deploys. image finds the machine controller's image by its name, which is also the container's;
+// memoryLimit is the container's limit, zero for none.
 //
-// They read nothing: what they must know of a shoot is in the objects themselves.
+// They make no requests: the objects themselves have all inputs.
 func Webhooks(types []string, image func(name string) (string, error), memoryLimit resource.Quantity) ([]mutation.Webhook, error) {
 	var webhooks []mutation.Webhook
 	for _, providerType := range types {

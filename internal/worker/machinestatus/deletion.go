@@ -13,7 +13,7 @@ import (
 // namesInReason is how many machines a reason names.
 const namesInReason = 3
 
-// DeletionReason says what of machines and of what brings them is still there, or why it does not go.
+// DeletionReason names the machines and their owners that still exist, and why they are not deleted.
 func DeletionReason(rest Observed, since time.Time) (reason string, err error) {
 	failures := failuresOf(rest.Machines)
 	if err := terminalError(failures, since, rest.At, len(failures) < len(rest.Machines)); err != nil {
@@ -31,7 +31,7 @@ func DeletionReason(rest Observed, since time.Time) (reason string, err error) {
 	}
 }
 
-// lastOperationClause tells of the machine that is most worth telling of: the first with anything to tell.
+// lastOperationClause describes the first machine with a description of its last operation.
 func lastOperationClause(machines []machinev1alpha1.Machine) string {
 	for i := range machines {
 		if what := machines[i].Status.LastOperation.Description; what != "" {
@@ -41,7 +41,7 @@ func lastOperationClause(machines []machinev1alpha1.Machine) string {
 	return ""
 }
 
-// MachinesClause names the first machines, and says how many more there are: "machine a is", "machines a, b, c and 4 more are".
+// MachinesClause names the first machines and the number of further ones: "machine a is", "machines a, b, c and 4 more are".
 func MachinesClause(machines []machinev1alpha1.Machine) string {
 	names := make([]string, 0, len(machines))
 	for i := range machines {

@@ -7,15 +7,15 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// deploymentStatus is how far the machines of one wanted deployment have come.
+// deploymentStatus is the progress of the machines of one wanted deployment.
 type deploymentStatus struct {
 	wanted Wanted
-	// have is nil while there is no such MachineDeployment.
+	// have is nil if there is no such MachineDeployment.
 	have *machinev1alpha1.MachineDeployment
-	// latest is the set of the wanted class, nil while there is none; old are the others.
+	// latest is the set of the wanted class, nil if there is none; old are the others.
 	latest *machinev1alpha1.MachineSet
 	old    []machinev1alpha1.MachineSet
-	// machines are those of all sets, and those that no set has taken yet, as after a move to another seed.
+	// machines are those of all sets, and those without a set, as after a migration.
 	machines []machinev1alpha1.Machine
 }
 
@@ -50,14 +50,14 @@ func deploymentStatusesOf(wanted []Wanted, now Observed) []deploymentStatus {
 	return statuses
 }
 
-// isObserved reports whether machine-controller-manager has seen what is wanted.
+// isObserved reports whether machine-controller-manager has observed the present generation.
 func (s deploymentStatus) isObserved() bool {
 	return s.have != nil && s.latest != nil &&
 		s.have.Status.ObservedGeneration >= s.have.Generation && s.have.Spec.Template.Spec.Class.Name == s.wanted.Class
 }
 
-// done goes by the conditions of Gardener's library, for each deployment by itself. What it adds is that the number of machines that is
-// wanted now has been reached: for a moment after scaling, machine-controller-manager reports the new generation with the old numbers.
+// done uses the conditions of Gardener's library, for each deployment on its own. In addition, the wanted number of machines must be reached: for a
+// moment after scaling, machine-controller-manager reports the new generation with the old numbers.
 func (s deploymentStatus) done() bool {
 	if !s.isObserved() || health.CheckMachineDeployment(s.have) != nil || len(s.have.Status.FailedMachines) > 0 {
 		return false
@@ -68,7 +68,7 @@ func (s deploymentStatus) done() bool {
 		if s.selected() > 0 {
 			return false
 		}
-		// The deployment's own numbers lag behind those of its sets.
+		// The deployment's own numbers are updated after those of its sets.
 		for _, set := range s.old {
 			waitsForUser += set.Status.Replicas
 		}
@@ -78,7 +78,7 @@ func (s deploymentStatus) done() bool {
 		status.AvailableReplicas+status.PreservedFailedReplicas >= s.have.Spec.Replicas
 }
 
-// selected counts the machines that a user has chosen to be updated and that are not yet.
+// selected counts the machines that a user has selected for update and that are not updated yet.
 func (s deploymentStatus) selected() int32 {
 	count := int32(0)
 	for _, set := range s.old {
@@ -96,7 +96,7 @@ func (s deploymentStatus) selected() int32 {
 	return count
 }
 
-// inProgress reports whether something of the deployment is on its way: a machine that has not failed, or one that is yet to be made.
+// inProgress reports whether a machine of the deployment is being created or deleted: one that has not failed, or one that does not exist yet.
 func (s deploymentStatus) inProgress() bool {
 	if s.have == nil || len(s.machines) < int(s.have.Spec.Replicas) {
 		return true
@@ -111,7 +111,7 @@ func hasJoined(machine *machinev1alpha1.Machine) bool {
 	return machine.DeletionTimestamp == nil && (phase == machinev1alpha1.MachineRunning || phase == machinev1alpha1.MachineAvailable)
 }
 
-// IsSetOf reports whether a set belongs to a deployment: by its owner, or where a set has none, by its label.
+// IsSetOf reports whether a set belongs to a deployment: by its owner, or by its label if a set has none.
 func IsSetOf(set *machinev1alpha1.MachineSet, name string) bool {
 	if len(set.OwnerReferences) == 0 {
 		return set.Labels[LabelName] == name
@@ -138,7 +138,7 @@ func isInPlace(deployment *machinev1alpha1.MachineDeployment) bool {
 	return deployment.Spec.Strategy.Type == machinev1alpha1.InPlaceUpdateMachineDeploymentStrategyType
 }
 
-// isManual reports whether users choose the machines that are updated, and when.
+// isManual reports whether users start the update of machines.
 func isManual(deployment *machinev1alpha1.MachineDeployment) bool {
 	update := deployment.Spec.Strategy.InPlaceUpdate
 	return isInPlace(deployment) && update != nil && update.OrchestrationType == machinev1alpha1.OrchestrationTypeManual

@@ -17,7 +17,7 @@ const (
 	// failureGracePeriod is the age from which a failure counts that is older than the reconciliation: machine-controller-manager retries a creation
 	// after three minutes, and until then it reports a failure whose cause the user may have removed.
 	failureGracePeriod = 4 * time.Minute
-	// deletionFailureGracePeriod is the same for deletions, which it tries again after ten minutes. gardenlet waits for as long, and is to be told before.
+	// deletionFailureGracePeriod is the same for deletions, which are retried after ten minutes. gardenlet's timeout is as long, so the error must come before.
 	deletionFailureGracePeriod = 9 * time.Minute
 	// maxFailureLength is the maximum length in bytes of a driver's message.
 	maxFailureLength = 300
@@ -27,7 +27,7 @@ const (
 type failure struct {
 	machine string
 	kind    cloud.Kind
-	// message is the machine driver's.
+	// message is the machine driver's message.
 	message string
 	// at is the time of the first report: machine-controller-manager keeps it for half an hour while the failure repeats.
 	at time.Time
@@ -96,7 +96,7 @@ func kindOf(code string) cloud.Kind {
 		// A resource that the class refers to, or a machine that has vanished during its creation.
 		return cloud.NotFound
 	case "ResourceExhausted":
-		// The code stands for an exceeded quota and for a cloud without capacity; only the text tells which. With this kind a shoot is retried:
+		// The code stands for an exceeded quota and for a cloud without capacity; only the text distinguishes them. With this kind, Gardener retries the shoot:
 		// capacity may be freed and quotas raised without a change of the shoot.
 		return cloud.Depleted
 	case "Unavailable", "DeadlineExceeded", "Aborted", "Canceled":

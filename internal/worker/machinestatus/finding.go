@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// joinGrace is how long machines may take to become nodes, and machine-controller-manager to recover from a failure.
+	// joinGrace is the time in which machines must become nodes, and machine-controller-manager recover from a failure.
 	joinGrace = 5 * time.Minute
-	// problemsInMessage is how many problems a condition names.
+	// problemsInMessage is the maximum number of problems in a condition's message.
 	problemsInMessage = 2
 )
 
-// FindingOf evaluates deployments of machines. recorded are those that the last pass wanted.
+// FindingOf evaluates deployments of machines. recorded are the deployments of the last reconciliation.
 func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) contract.Finding {
 	var problems []problem
 	for _, wanted := range recorded {
@@ -50,10 +50,10 @@ func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev
 	}
 }
 
-// problem is what is wrong with a deployment of machines.
+// problem is a problem of a deployment of machines.
 type problem struct {
 	message string
-	// kind is that of failed machines, which machine-controller-manager got from the machine driver.
+	// kind is the error kind of failed machines, from the machine driver's code.
 	kind  cloud.Kind
 	grace time.Duration
 }
@@ -75,11 +75,11 @@ func unhealthyFinding(problems []problem) contract.Finding {
 	return contract.Finding{Message: strings.Join(words, "; ") + ".", Codes: contract.Codes(errors.Join(errs...)), Grace: grace}
 }
 
-// problemOf says what is wrong with a deployment; nothing while machines are replaced or updated as they should.
+// problemOf returns the problem of a deployment; none while machines are replaced or updated as intended.
 func problemOf(d *machinev1alpha1.MachineDeployment) problem {
 	status := d.Status
 	if d.Spec.Replicas == 0 && status.Replicas == 0 {
-		// While a shoot sleeps, machine-controller-manager does so as well, and looks at no change.
+		// While a shoot is hibernated, machine-controller-manager does not run, and observes no change.
 		return problem{}
 	}
 	pool := "pool " + d.Name
@@ -90,13 +90,13 @@ func problemOf(d *machinev1alpha1.MachineDeployment) problem {
 		return failureProblem(pool, failures)
 	}
 	healthErr := health.CheckMachineDeployment(d)
-	// machine-controller-manager is content with as few as may be unavailable, which is right only while machines are replaced.
+	// machine-controller-manager's condition accepts unavailable machines up to maxUnavailable, which is right only while machines are replaced.
 	mayBeUnavailable := healthErr == nil && status.UpdatedReplicas < status.Replicas
 	switch {
 	case status.ObservedGeneration < d.Generation:
 		return problem{message: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
 	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas && !mayBeUnavailable:
-		// Without numbers: they would change with every machine that joins.
+		// Numbers would change with every machine that joins.
 		return problem{message: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
 	case healthErr != nil:
 		return problem{message: pool + ": " + truncate.Line(healthErr.Error(), truncate.MaxExternal), grace: joinGrace}
@@ -105,7 +105,7 @@ func problemOf(d *machinev1alpha1.MachineDeployment) problem {
 	}
 }
 
-// failureProblem tells of the worst failure. What a user must mend is bad at once.
+// failureProblem describes the worst failure. One that needs the user is a problem at once.
 func failureProblem(pool string, failures []failure) problem {
 	for _, f := range failures {
 		if f.needsUser() {
@@ -115,7 +115,7 @@ func failureProblem(pool string, failures []failure) problem {
 	return problem{message: pool + ": " + failuresClause(failures[:1]), kind: failures[0].kind, grace: joinGrace}
 }
 
-// failuresInSummaries returns the failures that a deployment tells of.
+// failuresInSummaries returns the failures in the status of a deployment.
 func failuresInSummaries(summaries []*machinev1alpha1.MachineSummary) []failure {
 	machines := make([]machinev1alpha1.Machine, 0, len(summaries))
 	for _, summary := range summaries {

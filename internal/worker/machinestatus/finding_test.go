@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// withFailureSummary has the deployment itself tell of the machine that fails.
+// withFailureSummary adds the failed machine to the deployment's status.
 func (z *zone) withFailureSummary() *zone {
 	for _, summary := range z.have.Status.FailedMachines {
 		summary.LastOperation = z.machines[len(z.machines)-1].Status.LastOperation

@@ -9,14 +9,14 @@ import (
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 )
 
-// poolsInReason is how many pools a reason tells of.
+// poolsInReason is the maximum number of pools in a reason.
 const poolsInReason = 2
 
-// CheckProgress says how far the wanted machines have come: an empty reason when there is nothing to wait for, else a clause for
-// users such as "pool cpu: 2 of 3 machines joined", or an error when waiting does not help.
+// CheckProgress evaluates the progress of the wanted machines. It returns an empty reason if there is nothing to wait for, else a clause for
+// users such as "pool cpu: 2 of 3 machines joined", or an error if waiting cannot succeed.
 //
-// now is what there is, read after the last change; since is when the pass began to change things. hibernated says that the shoot is
-// to have no machines: then machine-controller-manager may be gone already, and what it says of itself does not count.
+// now was read after the last change; since is the time at which the reconciliation began to change objects. If hibernated is true, the shoot must
+// have no machines: then machine-controller-manager may not run any more, and its reports are ignored.
 func CheckProgress(wanted []Wanted, now Observed, since time.Time, hibernated bool) (reason string, err error) {
 	statuses := deploymentStatusesOf(wanted, now)
 	var failures []failure
@@ -51,7 +51,7 @@ func hibernationReason(statuses []deploymentStatus) string {
 	}
 }
 
-// poolsReason tells of the first pools that are not done, in their order.
+// poolsReason describes the first pools that are not done, in their order.
 func poolsReason(statuses []deploymentStatus) string {
 	var clauses []string
 	waiting := 0
@@ -73,7 +73,7 @@ func poolsReason(statuses []deploymentStatus) string {
 	return strings.Join(clauses, "; ")
 }
 
-// poolClause says how far the zones of one pool have come, of which at least one is not done.
+// poolClause describes the progress of the zones of one pool, of which at least one is not done.
 func poolClause(zones []deploymentStatus) string {
 	if slices.ContainsFunc(zones, func(s deploymentStatus) bool { return !s.isObserved() }) {
 		return "machine-controller-manager has yet to take up the change"
@@ -93,13 +93,13 @@ func poolClause(zones []deploymentStatus) string {
 
 // poolNumbers are sums over the zones of a pool.
 type poolNumbers struct {
-	// joined are those of the wanted machines that are nodes, fresh those of them that are of the wanted class.
+	// joined are the wanted machines that are nodes, fresh those of them with the wanted class.
 	wanted, joined, updated int32
-	// old are machines that are yet to be replaced or updated, without those that wait for a user. selected are those that a user has
-	// sent to be updated.
+	// old are machines that must still be replaced or updated, without those that wait for a user. selected are those that a user has
+	// selected for update.
 	old, selected int32
 	inPlace       bool
-	// healthErr is what machine-controller-manager itself complains of.
+	// healthErr is an error that machine-controller-manager itself reports.
 	healthErr error
 }
 

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// FinalizerManager is what machine-controller-manager puts on the MachineDeployments that it takes care of.
+	// FinalizerManager is machine-controller-manager's finalizer on the MachineDeployments that it reconciles.
 	FinalizerManager = "machine.sapcloud.io/machine-controller-manager"
-	// stuckAfter is how old a MachineDeployment must be for machine-controller-manager to have made its set of machines.
+	// stuckAfter is the age of a MachineDeployment by which machine-controller-manager must have created its machine set.
 	stuckAfter = 2 * time.Minute
 )
 
-// StuckReason says in a clause what machine-controller-manager ought to have done long ago, empty for nothing: a MachineDeployment that it
-// has taken into its care has no set of the right class. It is asked when a wait was in vain; a new pod helps then.
+// StuckReason returns a clause if machine-controller-manager is stuck, else an empty text: a MachineDeployment with its finalizer has no set
+// of the right class. It is called after a wait without success; a new pod helps then.
 func StuckReason(now Observed) string {
 	for _, deployment := range now.Deployments {
 		isYoung := now.At.Sub(deployment.CreationTimestamp.Time) < stuckAfter

@@ -7,7 +7,7 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 )
 
-// UpdatePending reports whether machines of the pool wait for a user who chooses the moment of their update.
+// UpdatePending reports whether machines of the pool wait for a manual update.
 func UpdatePending(p *extensionsv1alpha1.WorkerPool, now Observed) bool {
 	if !helper.IsUpdateStrategyManualInPlace(p.UpdateStrategy) {
 		return false
@@ -21,7 +21,7 @@ func UpdatePending(p *extensionsv1alpha1.WorkerPool, now Observed) bool {
 	return false
 }
 
-// hasOutdatedMachines asks the MachineSets too: the status of a MachineDeployment lags behind a change of its class.
+// hasOutdatedMachines also reads the MachineSets: the status of a MachineDeployment is updated later than its class.
 func hasOutdatedMachines(d *machinev1alpha1.MachineDeployment, sets []machinev1alpha1.MachineSet) bool {
 	if d.Status.UpdatedReplicas < d.Status.Replicas {
 		return true

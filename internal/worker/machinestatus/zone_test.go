@@ -11,7 +11,7 @@ import (
 
 func testStart() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 700_000_000, time.UTC) }
 
-// zone is what is wanted and seen of a pool in one zone. It begins with three machines that have all joined.
+// zone is the desired and observed state of a pool in one zone. It begins with three machines that have all joined.
 type zone struct {
 	wanted   Wanted
 	have     machinev1alpha1.MachineDeployment
@@ -55,7 +55,7 @@ func (z *zone) addSet(suffix string, machines int) {
 	}
 }
 
-// withRollingUpdate has one of three machines replaced, with one more than wanted for the time.
+// withRollingUpdate replaces one of three machines, with one machine more than wanted meanwhile.
 func (z *zone) withRollingUpdate() *zone {
 	z.sets, z.machines = nil, nil
 	z.addSet("old", 3)
@@ -64,7 +64,7 @@ func (z *zone) withRollingUpdate() *zone {
 	return z
 }
 
-// withFailure has the last machine fail, at a time since the pass began.
+// withFailure makes the last machine fail after the start of the reconciliation.
 func (z *zone) withFailure(after time.Duration, code, message string) *zone {
 	machine := &z.machines[len(z.machines)-1]
 	machine.Status.CurrentStatus.Phase = machinev1alpha1.MachineCrashLoopBackOff
@@ -104,7 +104,7 @@ func (z *zone) withInPlaceUpdate(orchestration machinev1alpha1.OrchestrationType
 	return z
 }
 
-// observedAfter puts zones together, some time after the pass began.
+// observedAfter combines zones, some time after the start of the reconciliation.
 func observedAfter(after time.Duration, zones ...*zone) ([]Wanted, Observed) {
 	now := Observed{At: testStart().Add(after)}
 	var wanted []Wanted

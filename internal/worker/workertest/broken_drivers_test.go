@@ -21,7 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/workertest"
 )
 
-// brokenDriver is the example driver with some faults.
+// brokenDriver is the example driver with faults.
 type brokenDriver struct {
 	exampleDriver
 	prepare  func(context.Context, *worker.Shoot) (runtime.Object, error)
@@ -50,7 +50,7 @@ func (s brokenDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status r
 	return s.cleanup(ctx, shoot, status)
 }
 
-// newStatusOnlyDriver finds again only what the Worker's status says.
+// newStatusOnlyDriver finds only the resources that the Worker's status names.
 func newStatusOnlyDriver(g exampleDriver) worker.Driver {
 	return brokenDriver{exampleDriver: g, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
 		if shoot.Worker.Status.ProviderStatus != nil {
@@ -69,7 +69,7 @@ func newStatusOnlyDriver(g exampleDriver) worker.Driver {
 	}}
 }
 
-// TestViolations_BrokenDrivers shows that it would find out what it is there to find out.
+// TestViolations_BrokenDrivers shows that the suite finds faults of drivers.
 func TestViolations_BrokenDrivers(t *testing.T) {
 	t.Parallel()
 	for sentence, test := range map[string]struct {
@@ -172,7 +172,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 	}
 }
 
-// TestExplore_StatusOnlyDriver shows it of drivers that go wrong only where something else does.
+// TestExplore_StatusOnlyDriver shows that the exploration finds faults that matter only after another failure.
 func TestExplore_StatusOnlyDriver(t *testing.T) {
 	t.Parallel()
 	report, err := workertest.Explore(t.Context(), apiServer.Get(t), exampleSubject(newStatusOnlyDriver, "zone-b"), contracttest.Options{

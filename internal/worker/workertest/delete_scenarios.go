@@ -69,7 +69,7 @@ func deleteScenarios() []scenario {
 
 const finalizer = "extensions.gardener.cloud/worker"
 
-// deleteWithoutClasses takes away what machine-controller-manager needs to delete machines.
+// deleteWithoutClasses deletes the classes that machine-controller-manager needs to delete machines.
 func deleteWithoutClasses(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
@@ -85,7 +85,7 @@ func deleteWithoutClasses(t T, env *environment) {
 	s.delete()
 }
 
-// deleteWithoutCredentials says what is left until somebody brings them back.
+// deleteWithoutCredentials reports what is left until the credentials are restored.
 func deleteWithoutCredentials(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()

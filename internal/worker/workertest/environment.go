@@ -13,10 +13,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// inspectTimeout bounds what the world does without a context.
+// inspectTimeout bounds requests without a context.
 const inspectTimeout = time.Minute
 
-// environment is one cloud and the shoot in it, with a machine-controller-manager that acts before the process goes on.
+// environment is one cloud and its shoot, with a machine-controller-manager that acts before the process continues.
 type environment struct {
 	server    *contracttest.APIServer
 	subject   Subject
@@ -26,7 +26,7 @@ type environment struct {
 	inspector *inspector
 	// timeout is how long a scenario waits for one operation.
 	timeout time.Duration
-	// saved is what gardenlet has saved of the machines, when the seed was lost, and stayed is what they were.
+	// saved are the machines that gardenlet saved when the seed was lost, and stayed those before.
 	saved             *runtime.RawExtension
 	serversBeforeMove map[string]string
 }

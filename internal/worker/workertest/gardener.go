@@ -26,27 +26,27 @@ import (
 )
 
 const (
-	// objectName is the Worker's and the shoot's.
+	// objectName is the name of the Worker and of the shoot.
 	objectName  = "one"
 	userDataKey = "cloud_config"
-	// restartManagerAfter is how soon a machine-controller-manager that is stuck gets another pod.
+	// restartManagerAfter is the time after which the pod of a machine-controller-manager that is stuck is replaced.
 	restartManagerAfter = time.Second
 )
 
-// shootIdentity differs in its technical ID from every namespace: a driver that takes the one for the other is found out.
+// shootIdentity has a technical ID that differs from every namespace, so that a driver that confuses them fails.
 func shootIdentity() Identity {
 	return Identity{TechnicalID: "shoot--suite--one", UID: "5f0c9a52-3c1e-4f6b-9d39-8a1f6f1f7a11"}
 }
 
 func newWorker() *extensionsv1alpha1.Worker { return &extensionsv1alpha1.Worker{} }
 
-// gardener writes what Gardener writes.
+// gardener writes the objects that Gardener writes.
 type gardener struct {
 	subject Subject
 	inputs  Inputs
 }
 
-// prerequisites are what is in the namespace before the Worker: machine-controller-manager runs, or is about to be restored.
+// prerequisites are the objects in the namespace before the Worker: machine-controller-manager runs, or waits for a restore.
 func (g gardener) prerequisites(namespace string, managers int32, changes ...func(*gardencorev1beta1.Shoot)) ([]client.Object, error) {
 	cluster, err := g.cluster(namespace, changes...)
 	if err != nil {
@@ -118,7 +118,7 @@ func (g gardener) worker(namespace string) (*extensionsv1alpha1.Worker, error) {
 	return object, nil
 }
 
-// withDefaults fills in what a subject has not said.
+// withDefaults sets fields that a subject has left empty.
 func withDefaults(pool extensionsv1alpha1.WorkerPool) extensionsv1alpha1.WorkerPool {
 	if pool.Maximum == 0 {
 		pool.Minimum, pool.Maximum = 1, 3
@@ -152,7 +152,7 @@ func encode(config runtime.Object) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, nil
 }
 
-// addController adds the controller with a driver that has just been built.
+// addController adds the controller with a new driver.
 func addController(subject Subject, cloud Cloud, mgr manager.Manager, transport contracttest.Transport) error {
 	if err := worker.AddToScheme(mgr.GetScheme()); err != nil {
 		return err
@@ -168,7 +168,7 @@ func addController(subject Subject, cloud Cloud, mgr manager.Manager, transport 
 	}, worker.Intervals{RestartManagerAfter: restartManagerAfter, UpdatesInterval: 100 * time.Millisecond})
 }
 
-// scaleManager does what gardenlet does: it never waits for the simulation.
+// scaleManager scales machine-controller-manager as gardenlet does. It never waits for the simulation.
 func scaleManager(ctx context.Context, c client.Client, namespace string, replicas int32) error {
 	deployment := managerDeployment(namespace, replicas)
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)

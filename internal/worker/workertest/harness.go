@@ -18,10 +18,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// settleInterval is how often the simulation checks on its own.
+// settleInterval is the interval at which the simulation acts on its own.
 const settleInterval = 50 * time.Millisecond
 
-// harness is a shoot's namespace in a seed, with a gardenlet, a process under test, and a machine-controller-manager.
+// harness is a shoot's namespace in a seed, with a simulated gardenlet, a process under test, and a simulated machine-controller-manager.
 type harness struct {
 	*contracttest.Gardenlet[*extensionsv1alpha1.Worker]
 	*inspector
@@ -30,11 +30,11 @@ type harness struct {
 	object  *extensionsv1alpha1.Worker
 	host    contracttest.Host
 	process *contracttest.Process
-	// failing is true of a scenario in which something fails, as it must.
+	// failing is true in a scenario with intended failures.
 	failing bool
 }
 
-// newHarness makes a namespace and starts the process. Stages that share servers are seeds of the same shoot.
+// newHarness creates a namespace and starts the process. Harnesses that share servers are seeds of the same shoot.
 func newHarness(t T, env *environment, servers *Servers, managers int32, changes ...func(*gardencorev1beta1.Shoot)) *harness {
 	t.Helper()
 	namespace, err := env.server.NewNamespace(t.Context())
@@ -78,7 +78,7 @@ func (s *harness) stop() {
 	if s.process == nil {
 		return
 	}
-	failures := s.host.Journal.Failures() // before the end, which cancels calls that are under way, e.g. those that write events
+	failures := s.host.Journal.Failures() // before the end, which cancels pending calls, e.g. those that write events
 	assert.NoError(s.t, s.process.Stop())
 	s.process = nil
 	if !s.failing {
@@ -89,7 +89,7 @@ func (s *harness) stop() {
 	}
 }
 
-// settlePeriodically has the simulation check on its own until the test ends.
+// settlePeriodically makes the simulation act on its own until the test ends.
 func (s *harness) settlePeriodically() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
 	ended := make(chan struct{})
@@ -119,7 +119,7 @@ func (s *harness) deploy(operation string) {
 	require.NoError(s.t, s.Deploy(s.t.Context(), s.object.DeepCopy(), operation))
 }
 
-// create asks for the Worker and waits until it is ready and everything as it must be.
+// create creates the Worker, waits until it is ready, and inspects everything.
 func (s *harness) create() *extensionsv1alpha1.Worker {
 	s.t.Helper()
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
@@ -134,7 +134,7 @@ func (s *harness) waitReady() *extensionsv1alpha1.Worker {
 	return object
 }
 
-// change has the Worker's spec changed by gardenlet, without an order.
+// change changes the Worker's spec as gardenlet does, without an operation annotation.
 func (s *harness) change(change func(*extensionsv1alpha1.Worker)) {
 	s.t.Helper()
 	object, err := s.Get(s.t.Context())
@@ -155,14 +155,14 @@ func (s *harness) updateShoot(changes ...func(*gardencorev1beta1.Shoot)) {
 	require.NoError(s.t, s.client.Update(s.t.Context(), cluster))
 }
 
-// requestOperation asks for an operation so that it is told from the one before. The process must rest.
+// requestOperation requests an operation that can be distinguished from the previous one. The process must be idle.
 func (s *harness) requestOperation(operation string) {
 	s.t.Helper()
 	require.NoError(s.t, s.Backdate(s.t.Context(), time.Minute))
 	require.NoError(s.t, s.Request(s.t.Context(), operation))
 }
 
-// reconcile has the Worker reconciled after some changes.
+// reconcile reconciles the Worker after changes.
 func (s *harness) reconcile(changes ...func(*extensionsv1alpha1.Worker)) *extensionsv1alpha1.Worker {
 	s.t.Helper()
 	for _, change := range changes {
@@ -172,7 +172,7 @@ func (s *harness) reconcile(changes ...func(*extensionsv1alpha1.Worker)) *extens
 	return s.waitReady()
 }
 
-// reconcileNoop holds a reconciliation to doing nothing: no write to the cloud, two to the API server.
+// reconcileNoop asserts that a reconciliation without changes makes no write to the cloud, and two to the API server.
 func (s *harness) reconcileNoop() {
 	s.t.Helper()
 	s.manager.Settle(s.t.Context())
@@ -184,7 +184,7 @@ func (s *harness) reconcileNoop() {
 	assert.LessOrEqual(s.t, len(writes), 2, "writes of a no-op to the API server: %v", writes)
 }
 
-// scale does what gardenlet does with machine-controller-manager.
+// scale scales machine-controller-manager as gardenlet does.
 func (s *harness) scale(replicas int32) {
 	s.t.Helper()
 	require.NoError(s.t, scaleManager(s.t.Context(), s.client, s.namespace, replicas))
@@ -200,7 +200,7 @@ func (s *harness) delete() {
 	assert.Equal(s.t, drained, s.servers.Drained(), "machines of a shoot that is deleted go by force")
 }
 
-// wait waits until the object, nil when it is gone, is as it should be.
+// wait waits until the object, nil if it is gone, satisfies a condition.
 func (s *harness) wait(what string, is func(*extensionsv1alpha1.Worker) bool) *extensionsv1alpha1.Worker {
 	s.t.Helper()
 	object, err := s.WaitFor(s.timeoutContext(), func(object *extensionsv1alpha1.Worker) error {
@@ -216,7 +216,7 @@ func (s *harness) wait(what string, is func(*extensionsv1alpha1.Worker) bool) *e
 	return object
 }
 
-// waitForError waits for an error that says all of this.
+// waitForError waits for an error that contains all texts.
 func (s *harness) waitForError(words ...string) *extensionsv1alpha1.Worker {
 	s.t.Helper()
 	s.failing = true
@@ -225,7 +225,7 @@ func (s *harness) waitForError(words ...string) *extensionsv1alpha1.Worker {
 	})
 }
 
-// waitForProgress returns once progress says all of this.
+// waitForProgress waits for a progress that contains all texts.
 func (s *harness) waitForProgress(words ...string) *extensionsv1alpha1.Worker {
 	s.t.Helper()
 	return s.wait("progress with "+strings.Join(words, ", "), func(object *extensionsv1alpha1.Worker) bool {
@@ -264,12 +264,12 @@ func (s *harness) deployment(name string) *machinev1alpha1.MachineDeployment {
 	return d
 }
 
-// firstDeployment names that of the first pool, which has one zone.
+// firstDeployment is the name of the first pool's deployment, which has one zone.
 func (s *harness) firstDeployment() string {
 	return shootIdentity().TechnicalID + "-" + s.object.Spec.Pools[0].Name + "-z1"
 }
 
-// managerReplicas is how many machine-controller-managers are to run.
+// managerReplicas is the desired number of machine-controller-manager's replicas.
 func (s *harness) managerReplicas() int32 {
 	s.t.Helper()
 	deployment := managerDeployment(s.namespace, 0)

@@ -14,18 +14,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// inspector holds a namespace, its machines and the cloud against what must be there.
+// inspector compares a namespace, its machines and the cloud with the expected state.
 type inspector struct {
 	client    client.Client
 	namespace string
 	servers   *Servers
 	manager   *Manager
 	cloud     Cloud
-	// others is what was in the cloud before the shoot.
+	// others are the resources in the cloud before the shoot.
 	others []Resource
 }
 
-// inventory is what there is.
+// inventory is the present content.
 type inventory struct {
 	deployments machinev1alpha1.MachineDeploymentList
 	sets        machinev1alpha1.MachineSetList
@@ -61,7 +61,7 @@ func (i *inspector) read(ctx context.Context) (*inventory, []string) {
 	return h, violations
 }
 
-// checkReady says what is wrong with a shoot that is said to be ready.
+// checkReady returns the problems of a shoot that is reported as ready.
 func (i *inspector) checkReady(ctx context.Context) []string {
 	h, violations := i.read(ctx)
 	if h == nil {
@@ -111,7 +111,7 @@ func (i *inspector) checkReady(ctx context.Context) []string {
 
 func sorted(names map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(names)), ", ") }
 
-// checkDeleted says what is left of a shoot that is gone.
+// checkDeleted returns the leftovers of a deleted shoot.
 func (i *inspector) checkDeleted(ctx context.Context) []string {
 	h, violations := i.read(ctx)
 	if h == nil {
@@ -149,7 +149,7 @@ func (i *inspector) checkDeleted(ctx context.Context) []string {
 	return violations
 }
 
-// content is what must be the same in every run, and is not a matter of chance.
+// content is what must be the same in every run, without random parts.
 func (h *inventory) content() []string {
 	var lines []string
 	for _, d := range h.deployments.Items {
@@ -165,8 +165,8 @@ func (h *inventory) content() []string {
 	return lines
 }
 
-// expectation is what a complete shoot consists of: of resources so many of a kind, and for the rest what the first run has shown, in
-// which nothing goes wrong.
+// expectation is the content of a complete shoot: numbers of resources by kind, and otherwise the content after the first run, which has
+// no faults.
 type expectation struct {
 	want map[string]int
 
@@ -194,7 +194,7 @@ func (e *expectation) differences(h *inventory) []string {
 	return nil
 }
 
-// splitByOwner returns the shoot's resources, and says what became of those of others.
+// splitByOwner returns the shoot's resources, and changes of those of others.
 func splitByOwner(before, now []Resource) (ours []Resource, violations []string) {
 	others := map[string]Resource{}
 	for _, r := range before {

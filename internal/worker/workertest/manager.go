@@ -30,35 +30,35 @@ const (
 	maxRounds = 60
 )
 
-// CreateFailure is why a machine cannot be made.
+// CreateFailure is the error of a machine's creation.
 type CreateFailure struct {
 	// Code is machine-controller-manager's name of an error code, e.g. "ResourceExhausted".
 	Code string
-	// Message are the words of the machine driver.
+	// Message is the machine driver's message.
 	Message string
 }
 
-// Manager stands in for machine-controller-manager and the machine controller beside it, in one namespace, while their Deployment has
-// replicas. It does everything at once that they do over time.
+// Manager simulates machine-controller-manager with its machine controller in one namespace, while their Deployment has
+// replicas. It does at once what they do over time.
 type Manager struct {
 	client    client.Client
 	namespace string
 	servers   *Servers
 
 	mutex sync.Mutex
-	// createFailures holds, by the name of a MachineDeployment, why its machines cannot be made.
+	// createFailures are the errors of creations, by the name of the MachineDeployment.
 	createFailures map[string]CreateFailure
-	// stalled is one that makes no sets, as if it were stuck; paused one that does nothing, whatever its Deployment says.
+	// stalled creates no machine sets, as a stuck manager; paused does nothing, independent of the Deployment.
 	stalled, paused bool
 	err             error
 }
 
-// NewManager returns the one of a namespace.
+// NewManager returns the Manager of a namespace.
 func NewManager(server *contracttest.APIServer, namespace string, servers *Servers) *Manager {
 	return &Manager{client: server.Client, namespace: namespace, servers: servers, createFailures: map[string]CreateFailure{}}
 }
 
-// SetCreateFailure keeps the machines of a MachineDeployment from being made, until it is called with nil.
+// SetCreateFailure makes the creations of a MachineDeployment's machines fail, until it is called with nil.
 func (m *Manager) SetCreateFailure(deployment string, failure *CreateFailure) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -68,14 +68,14 @@ func (m *Manager) SetCreateFailure(deployment string, failure *CreateFailure) {
 	}
 }
 
-// setStalled keeps the simulation from seeing changes.
+// setStalled makes the simulation ignore changes.
 func (m *Manager) setStalled(stalled bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.stalled = stalled
 }
 
-// pause makes the simulation rest, whatever its Deployment says, until resume.
+// pause stops the simulation, independent of the Deployment, until resume.
 func (m *Manager) pause() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -88,14 +88,14 @@ func (m *Manager) resume() {
 	m.paused = false
 }
 
-// waitIdle returns when what was under way is done: gardenlet waits for the end of the pods, too.
+// waitIdle waits until pending work is done: gardenlet also waits for the end of the pods.
 func (m *Manager) waitIdle() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 }
 
-// OnWrite acts upon a write of the process under test, if it is one that changes anything for machine-controller-manager: classes
-// that are new, and labels of machines, do so together with what comes after them.
+// OnWrite acts upon a write of the process under test if it changes an input of machine-controller-manager. New classes and labels of
+// machines are processed with the writes that follow them.
 func (m *Manager) OnWrite(call contracttest.Call) {
 	isNewClass := call.Method == http.MethodPost && strings.Contains(call.Path, "/machineclasses")
 	isLabel := call.Method == http.MethodPatch && strings.Contains(call.Path, "/machines/")
@@ -104,7 +104,7 @@ func (m *Manager) OnWrite(call contracttest.Call) {
 	}
 }
 
-// Settle acts until there is nothing left to do.
+// Settle acts until nothing is left to do.
 func (m *Manager) Settle(ctx context.Context) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -125,14 +125,14 @@ func (m *Manager) Settle(ctx context.Context) {
 	m.err = fmt.Errorf("the simulated machine-controller-manager does not come to rest")
 }
 
-// Err is what the simulation itself could not do; nil if all is well.
+// Err returns the simulation's own errors.
 func (m *Manager) Err() error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	return m.err
 }
 
-// round looks once at everything and does what is to be done.
+// round reads everything once and acts.
 func (m *Manager) round(ctx context.Context) (changed bool, err error) {
 	deployment := &appsv1.Deployment{}
 	err = m.client.Get(ctx, client.ObjectKey{Namespace: m.namespace, Name: nameManager}, deployment)
@@ -150,10 +150,10 @@ func (m *Manager) round(ctx context.Context) (changed bool, err error) {
 	return t.changed, t.err
 }
 
-// settleRound is one round: what was found, and kept up to date by what is done.
+// settleRound is one round: the objects that were read, updated by the round's writes.
 type settleRound struct {
 	*Manager
-	ctx         context.Context //nolint:containedctx // it lives as long as the round
+	ctx         context.Context //nolint:containedctx // it exists as long as the round
 	classes     []*machinev1alpha1.MachineClass
 	secrets     []*corev1.Secret
 	deployments []*machinev1alpha1.MachineDeployment
@@ -188,7 +188,7 @@ func pointers[O any](objects []O) []*O {
 	return all
 }
 
-// reconcile goes from the whole to the parts, and back with what has become of them.
+// reconcile goes from deployments to machines, and then updates statuses upwards.
 func (t *settleRound) reconcile() {
 	for _, d := range t.deployments {
 		t.reconcileDeployment(d)
@@ -209,7 +209,7 @@ func (t *settleRound) reconcile() {
 	t.collectOrphans()
 }
 
-// recordWrite takes note of a write. Somebody else's write in between is as good as one's own: there is another round.
+// recordWrite records a write. A write of another client has the same effect: there is another round.
 func (t *settleRound) recordWrite(err error) bool {
 	t.changed = true
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
@@ -246,7 +246,7 @@ func (t *settleRound) setFinalizer(object client.Object, finalizer string, wante
 	t.update(object)
 }
 
-// updateFinalizers holds on to classes that machines are of, and to secrets that classes refer to.
+// updateFinalizers keeps finalizers on classes with machines, and on Secrets of classes.
 func (t *settleRound) updateFinalizers() {
 	referred := map[string]bool{}
 	for _, class := range t.classes {
@@ -266,7 +266,7 @@ func (t *settleRound) updateFinalizers() {
 	}
 }
 
-// collectOrphans removes servers that no Machine tells of, wherever a class says where to look for them.
+// collectOrphans removes servers without a Machine, if there is a class for their cloud.
 func (t *settleRound) collectOrphans() {
 	if len(t.classes) == 0 {
 		return

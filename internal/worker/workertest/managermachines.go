@@ -51,7 +51,7 @@ func (t *settleRound) machinesOf(set *machinev1alpha1.MachineSet) []*machinev1al
 	return machines
 }
 
-// reconcileDeployment brings sets about, and moves machines from old ones to the new one.
+// reconcileDeployment creates sets, and replaces machines of old ones by machines of the new one.
 func (t *settleRound) reconcileDeployment(d *machinev1alpha1.MachineDeployment) {
 	sets := t.setsOf(d)
 	if d.DeletionTimestamp != nil {
@@ -112,7 +112,7 @@ func (t *settleRound) newSet(d *machinev1alpha1.MachineDeployment, empty bool) {
 	}
 }
 
-// roll makes the new machines before it lets the old ones go.
+// roll creates the new machines before it deletes the old ones.
 func (t *settleRound) roll(d *machinev1alpha1.MachineDeployment, current *machinev1alpha1.MachineSet, old []*machinev1alpha1.MachineSet) {
 	t.scale(current, d.Spec.Replicas)
 	for _, set := range old {
@@ -132,7 +132,7 @@ func (t *settleRound) scale(set *machinev1alpha1.MachineSet, replicas int32) {
 	}
 }
 
-// updateInPlace hands machines over from one set to the other; where users choose the moment, those that they have selected.
+// updateInPlace moves machines from one set to the other; for manual updates, those that users have selected.
 func (t *settleRound) updateInPlace(d *machinev1alpha1.MachineDeployment, current *machinev1alpha1.MachineSet, old []*machinev1alpha1.MachineSet) {
 	update := d.Spec.Strategy.InPlaceUpdate
 	manual := update != nil && update.OrchestrationType == machinev1alpha1.OrchestrationTypeManual
@@ -168,7 +168,7 @@ func (t *settleRound) setCondition(machine *machinev1alpha1.Machine, reason stri
 	}
 }
 
-// reconcileSet makes and removes machines.
+// reconcileSet creates and deletes machines.
 func (t *settleRound) reconcileSet(reconcileSet *machinev1alpha1.MachineSet) {
 	t.adopt(reconcileSet)
 	machines := t.machinesOf(reconcileSet)
@@ -217,7 +217,7 @@ func (t *settleRound) newMachine(set *machinev1alpha1.MachineSet) {
 	}
 }
 
-// reconcileMachine makes and removes servers. Without the class, its secret and the credentials nothing can be done about a machine.
+// reconcileMachine creates and deletes servers. Without the class, its Secret and the credentials, it can do neither.
 func (t *settleRound) reconcileMachine(reconcileMachine *machinev1alpha1.Machine) {
 	t.setFinalizer(reconcileMachine, finalizerManager, true)
 	class := t.findClass(reconcileMachine.Spec.Class.Name)

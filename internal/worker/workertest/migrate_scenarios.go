@@ -32,7 +32,7 @@ func migrateScenarios() []scenario {
 			require.NoError(t, target.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status.State = nil }))
 			target.reconcileNoop()
 
-			// gardenlet asks once more when a later step of its own has failed, with what it saved then.
+			// gardenlet requests another restore with the saved state if one of its later steps has failed.
 			target.reconcile(func(object *extensionsv1alpha1.Worker) {
 				object.Spec.Pools[0].NodeAgentSecretName = new("gardener-node-agent-next-00001")
 			})
@@ -82,7 +82,7 @@ func migrateScenarios() []scenario {
 	}
 }
 
-// migrateWhileReplacing moves a shoot that has machines of two classes in one pool.
+// migrateWhileReplacing migrates a shoot with machines of two classes in one pool.
 func migrateWhileReplacing(t T, env *environment) {
 	servers := NewServers()
 	source := newHarness(t, env, servers, 1)
@@ -114,7 +114,7 @@ func migrateWhileReplacing(t T, env *environment) {
 	target.delete()
 }
 
-// deleteWhileMigrating deletes a shoot of which machine-controller-manager has not seen the restored machines.
+// deleteWhileMigrating deletes a shoot before machine-controller-manager has observed the restored machines.
 func deleteWhileMigrating(t T, env *environment) {
 	servers := NewServers()
 	source := newHarness(t, env, servers, 1)
@@ -136,7 +136,7 @@ func deleteWhileMigrating(t T, env *environment) {
 	require.Empty(t, target.checkDeleted(t.Context()))
 }
 
-// takeOverFromUpstream serves a pool that has something which the extension before has ignored: its machines stay what they are, in this seed and in
+// takeOverFromUpstream reconciles a pool with a setting that the previous extension ignores: its machines are kept, in this seed and in
 // the next, until they are replaced for another reason.
 func takeOverFromUpstream(t T, env *environment) {
 	if env.gardener.inputs.IgnoredByUpstream == nil {
@@ -174,7 +174,7 @@ func takeOverFromUpstream(t T, env *environment) {
 	target.delete()
 }
 
-// removeOwnerLabels takes our marks from classes and their secrets, so that they are as another extension makes them.
+// removeOwnerLabels removes our marks from classes and their Secrets, as if another extension had created them.
 func (s *harness) removeOwnerLabels() {
 	s.t.Helper()
 	h, violations := s.read(s.t.Context())
@@ -196,7 +196,7 @@ func (s *harness) removeOwnerLabels() {
 	}
 }
 
-// migrate migrates the shoot away and returns what gardenlet has saved of it.
+// migrate migrates the shoot away and returns gardenlet's saved state.
 func (s *harness) migrate() *runtime.RawExtension {
 	s.t.Helper()
 	saved, err := saveMachines(s.t.Context(), s.client, s.namespace)
@@ -215,7 +215,7 @@ func (s *harness) migrate() *runtime.RawExtension {
 	return saved
 }
 
-// restore brings the shoot with what was saved of it, and does not wait.
+// restore restores the shoot from the saved state, and does not wait.
 func (s *harness) restore(saved *runtime.RawExtension) {
 	s.t.Helper()
 	s.deploy(v1beta1constants.GardenerOperationWaitForState)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// scenario is a story with nothing going wrong in it that the controller could be blamed for.
+// scenario is a sequence of operations without faults.
 type scenario struct {
 	name string
 	run  func(T, *environment)
@@ -45,7 +45,7 @@ func lifecycleScenarios() []scenario {
 	}
 }
 
-// checkStatus holds the status against what gardenlet reads of it.
+// checkStatus compares the status with what gardenlet reads of it.
 func checkStatus(t T, s *harness, object *extensionsv1alpha1.Worker) {
 	t.Helper()
 	zones := 0
@@ -61,7 +61,7 @@ func checkStatus(t T, s *harness, object *extensionsv1alpha1.Worker) {
 	assert.Empty(t, object.Status.Resources)
 }
 
-// growAndShrink changes limits between which the cluster-autoscaler has chosen a number.
+// growAndShrink changes the limits after the cluster-autoscaler has set a number between them.
 func growAndShrink(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
@@ -87,7 +87,7 @@ func growAndShrink(t T, env *environment) {
 	s.delete()
 }
 
-// replaceOnePool changes what makes a node another one, in one pool of two.
+// replaceOnePool changes the identity of nodes in one pool of two.
 func replaceOnePool(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	before := s.create()
@@ -127,7 +127,7 @@ func dropPool(t T, env *environment) {
 	s.delete()
 }
 
-// dropAndRestorePool wants a pool again whose deletion is under way.
+// dropAndRestorePool adds a pool again while it is being deleted.
 func dropAndRestorePool(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
@@ -176,7 +176,7 @@ func hibernateAndWakeUp(t T, env *environment) {
 	assert.Equal(t, int32(1), s.managerReplicas())
 	s.updateShoot(enableHibernation)
 	s.reconcile()
-	s.scale(1) // gardenlet does so to delete a shoot
+	s.scale(1) // as gardenlet does to delete a shoot
 	s.delete()
 }
 
@@ -189,7 +189,7 @@ func createHibernated(t T, env *environment) {
 	s.delete()
 }
 
-// failingCreations is about a cloud that does not make machines, for reasons that a user must mend and others.
+// failingCreations has creations of machines fail, with errors that need the user and with others.
 func failingCreations(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.manager.SetCreateFailure(s.firstDeployment(), &CreateFailure{Code: "Unavailable", Message: "the cloud is out for lunch"})
@@ -208,7 +208,7 @@ func failingCreations(t T, env *environment) {
 	s.delete()
 }
 
-// slowManager is one that nobody must take for stuck.
+// slowManager has a slow machine-controller-manager, which must not be restarted.
 func slowManager(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
@@ -223,7 +223,7 @@ func slowManager(t T, env *environment) {
 	})
 	s.requestOperation(v1beta1constants.GardenerOperationReconcile)
 	s.waitForProgress("machine-controller-manager has yet to take up the change")
-	// Longer than it takes to give another pod to one that is stuck.
+	// This is longer than the time after which a stuck one is restarted.
 	require.Never(t, func() bool {
 		return s.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}) != nil
 	}, 2*restartManagerAfter, restartManagerAfter/10)

@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// Servers are what machines are in the cloud of the simulation. They outlive the seeds of their shoot.
+// Servers are the machines in the simulated cloud. They exist independently of the seeds of their shoot.
 type Servers struct {
 	mutex sync.Mutex
-	// byID holds the name of the machine that a server was made for.
+	// byID has the name of the machine for which a server was created.
 	byID   map[string]string
 	serial int
-	// lost are servers that were removed because no Machine told of them: what a user would call an outage.
+	// lost are servers that were removed because they had no Machine, which is an outage for users.
 	lost []string
-	// drained are those whose machines were not told to go by force.
+	// drained are servers of machines without the label for force deletion.
 	drained []string
 }
 
 // NewServers returns an empty cloud.
 func NewServers() *Servers { return &Servers{byID: map[string]string{}} }
 
-// next numbers whatever needs a name of its own.
+// next numbers servers.
 func (s *Servers) next() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -30,7 +30,7 @@ func (s *Servers) next() int {
 	return s.serial
 }
 
-// ensure returns the server of a machine, and makes it if there is none.
+// ensure returns the server of a machine, and creates it if there is none.
 func (s *Servers) ensure(machine string) (id string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -45,7 +45,7 @@ func (s *Servers) ensure(machine string) (id string) {
 	return id
 }
 
-// removeFor removes the server of a machine. A machine that goes without force has its node drained before.
+// removeFor removes the server of a machine. The node of a machine without the label for force deletion is drained before.
 func (s *Servers) removeFor(machine string, forced bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -75,14 +75,14 @@ func (s *Servers) All() map[string]string {
 	return maps.Clone(s.byID)
 }
 
-// Lost returns the machines whose servers were removed because no Machine told of them.
+// Lost returns the machines whose servers were removed because they had no Machine.
 func (s *Servers) Lost() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return slices.Clone(s.lost)
 }
 
-// Drained returns the machines whose nodes were drained before they went.
+// Drained returns the machines whose nodes were drained before their deletion.
 func (s *Servers) Drained() []string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// savedDeployment is what gardenlet saves of a MachineDeployment.
+// savedDeployment is gardenlet's saved state of a MachineDeployment.
 type savedDeployment struct {
 	Replicas    int32                        `json:"replicas,omitempty"`
 	MachineSets []machinev1alpha1.MachineSet `json:"machineSets,omitempty"`
 	Machines    []machinev1alpha1.Machine    `json:"machines,omitempty"`
 }
 
-// saveMachines encodes the machines of a namespace as gardenlet does before it moves a shoot. It returns nil when there is nothing to save.
+// saveMachines encodes the machines of a namespace as gardenlet does before a migration. It returns nil if there is nothing to save.
 func saveMachines(ctx context.Context, c client.Client, namespace string) (*runtime.RawExtension, error) {
 	var deployments machinev1alpha1.MachineDeploymentList
 	var sets machinev1alpha1.MachineSetList
@@ -76,8 +76,8 @@ func compressState(state any) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// deleteMachineObjects removes the objects of machines without their finalizers and lets go of the credentials, as gardenlet does in the seed
-// that a shoot leaves.
+// deleteMachineObjects removes the objects of machines without their finalizers and releases the credentials, as gardenlet does in the source
+// seed of a migration.
 func deleteMachineObjects(ctx context.Context, c client.Client, namespace string) error {
 	var machines machinev1alpha1.MachineList
 	var sets machinev1alpha1.MachineSetList

@@ -8,33 +8,33 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// Identity is whose the machines are. It is the same in all cases; each case has a cloud of its own.
+// Identity identifies the owner of the machines. It is the same in all cases; each case has a cloud of its own.
 type Identity struct{ TechnicalID, UID string }
 
-// Subject is a driver together with a fake of its cloud.
+// Subject is a driver with a fake of its cloud.
 type Subject struct {
 	// Type is the value of spec.type that the driver serves.
 	Type string
-	// NewCloud makes a cloud with what its operator and the Infrastructure provide, and with things of others that look as much like
-	// the shoot's as the cloud allows.
+	// NewCloud creates a cloud with the resources of its operator and of the Infrastructure, and with resources of others that are as similar to
+	// the shoot's as the cloud permits.
 	NewCloud func(shoot Identity) (Cloud, error)
-	// ErrorResponses are the errors with which the cloud may truthfully refuse a call, see contracttest.Subject.
+	// ErrorResponses are the error responses that the cloud may return to a call, see contracttest.Subject.
 	ErrorResponses func(contracttest.Call) []contracttest.ErrorResponse
-	// Want is how many resources of each kind the pools of Inputs share besides machines.
+	// Want is the number of shared resources of each kind for the pools of Inputs.
 	Want map[string]int
 }
 
-// Cloud is a fake with an account for the shoot's owner. Machines are none of its business: the simulated machine-controller-manager
+// Cloud is a fake with an account for the shoot's owner. It has no machines: the simulated machine-controller-manager
 // has a cloud of its own for them.
 type Cloud interface {
-	// Inputs returns what users, operators and Gardener configure.
+	// Inputs returns the configuration of users, operators and Gardener.
 	Inputs() Inputs
-	// NewDriver builds a driver as a starting process does: with no login, and nothing remembered. Every request goes through the
-	// transport. Pauses between retries are a matter of milliseconds.
+	// NewDriver builds a driver as a starting process does, without a login and without memory. Every request goes through the
+	// transport. Pauses between retries are in the order of milliseconds.
 	NewDriver(transport contracttest.Transport) (worker.Driver, error)
-	// Resources lists everything that drivers of Workers make in the cloud, whoever owns it.
+	// Resources lists all resources of the kinds that drivers of Workers create, of all owners.
 	Resources() ([]Resource, error)
-	// Close ends the cloud.
+	// Close stops the cloud.
 	Close() error
 }
 
@@ -43,18 +43,18 @@ type Inputs struct {
 	// CloudProfileConfig and InfrastructureStatus may be nil.
 	CloudProfileConfig, InfrastructureStatus runtime.Object
 	Credentials                              map[string][]byte
-	// Pools are at least two with different names, of which the first has one zone, and the last shares with no other pool what it needs
-	// besides machines. The suite fills in what it leaves out and what has nothing to do with the cloud.
+	// Pools are at least two with different names. The first has one zone, and the last has shared resources of its own. The suite sets fields that are
+	// empty and independent of the cloud.
 	Pools []extensionsv1alpha1.WorkerPool
-	// IgnoredByUpstream gives a pool something that another extension for the type ignores, see worker.Machines.Former. It is nil if there is
-	// nothing of the kind.
+	// IgnoredByUpstream adds a setting to a pool that another extension for the type ignores, see worker.Machines.UpstreamMachines. It is nil if there is
+	// none.
 	IgnoredByUpstream func(pool *extensionsv1alpha1.WorkerPool)
 }
 
-// Resource is a thing in the cloud.
+// Resource is a resource in the cloud.
 type Resource struct {
 	Kind, ID, Name string
-	// Facts tell what is true of it and must be true of it in every run, in any stable form. They contain no IDs but those that the cloud
-	// had from the beginning.
+	// Facts are properties that must be the same in every run, in any stable format. They contain no IDs except those that existed before
+	// the run.
 	Facts string
 }

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// operationTimeout is how long a scenario waits for one operation, rejectionTimeout how long where that is expected to be in vain.
+	// operationTimeout bounds the wait for one operation, rejectionTimeout that for an operation that must not succeed.
 	operationTimeout = time.Minute
 	rejectionTimeout = 20 * time.Second
 )
 
-// T is what a scenario needs of a test.
+// T is the part of testing.TB that scenarios use.
 type T interface {
 	require.TestingT
 	Helper()
@@ -43,8 +43,8 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	}
 }
 
-// Violations runs the scenarios whose names contain a text, one after the other, and returns what is wrong with the first that finds
-// something: for drivers that are to be rejected.
+// Violations runs the scenarios whose names contain a text, one after the other, and returns the failures of the first that
+// fails: for drivers that must be rejected.
 func Violations(ctx context.Context, server *contracttest.APIServer, subject Subject, selection string) []string {
 	for _, s := range scenarios() {
 		if !strings.Contains(s.name, selection) {
@@ -76,7 +76,7 @@ func RunExploration(t *testing.T, server *contracttest.APIServer, subject Subjec
 	})
 }
 
-// Explore runs the exploration only and returns what it found: for drivers that are to be rejected.
+// Explore runs the exploration only and returns its report: for drivers that must be rejected.
 func Explore(
 	ctx context.Context, server *contracttest.APIServer, subject Subject, options contracttest.Options,
 ) (*contracttest.Report, error) {
@@ -90,7 +90,7 @@ func Explore(
 	}, options)
 }
 
-// recorder is a test that nobody is failed by.
+// recorder is a T that records failures without failing a test.
 type recorder struct {
 	context context.Context //nolint:containedctx // it is what a test has
 

@@ -38,7 +38,7 @@ func hashOf(object *extensionsv1alpha1.Worker, s *harness) string {
 	return object.Status.InPlaceUpdates.WorkerPoolToHashMap[s.object.Spec.Pools[0].Name]
 }
 
-// manualUpdateInPlace has the hash recorded when the last machine is updated, although nobody orders it.
+// manualUpdateInPlace asserts that the hash is recorded when the last machine is updated, without a request.
 func manualUpdateInPlace(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	pool := &s.object.Spec.Pools[0]
