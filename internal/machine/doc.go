@@ -1,6 +1,6 @@
-// Package machine is the process of a machine driver, as it runs beside machine-controller-manager (MCM): its flags, which are those of MCM's library,
-// its logs, metrics and its end. The library finds out what is to be done and calls the driver; it knows nothing of signals and ends the
-// process as it likes.
+// Package machine is the process of a machine driver, which runs beside machine-controller-manager (MCM): its flags, which are those of MCM's library,
+// its logs, metrics and shutdown. The library decides about operations and calls the driver; it handles no signals and may end the
+// process at any time.
 //
-// The package must not know its drivers, controller-runtime, nor any SDK.
+// The package must not depend on its drivers, controller-runtime, or an SDK.
 package machine

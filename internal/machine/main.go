@@ -25,14 +25,14 @@ const (
 	exitClean   = 0
 	exitFailure = 1
 	exitUsage   = 2
-	// shutdownTimeout is how long changes under way are waited for at the end. A pod has 30 seconds.
+	// shutdownTimeout is how long the shutdown waits for running changes. A pod has 30 seconds.
 	shutdownTimeout = 20 * time.Second
 )
 
-// Driver is a machine driver that knows how to stop.
+// Driver is a machine driver that can be stopped.
 type Driver interface {
 	driver.Driver
-	// Close lets no further change begin, and returns when those under way have ended.
+	// Close prevents further changes, and returns when running ones have ended.
 	Close(ctx context.Context) error
 }
 
@@ -40,21 +40,21 @@ type Driver interface {
 type Binary struct {
 	// Name is the name of the binary, Description a sentence about it.
 	Name, Description string
-	// New makes the driver.
+	// New returns the driver.
 	New func(log logr.Logger, registerer prometheus.Registerer) (Driver, error)
 }
 
-// Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after an orderly end, 1 after a
-// failure, 2 when the command line is wrong. A second signal ends the process at once. MCM's library ends the process itself when it
-// loses the leadership or cannot do without something.
+// Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after a regular end, 1 after a
+// failure, 2 if the command line is invalid. A second signal ends the process at once. MCM's library ends the process itself if it
+// loses the leadership or a required resource.
 func Main(binary Binary) int {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // it allocates little and waits much; $GOGC has the last word
+		debug.SetGCPercent(50) // it allocates little and waits much; $GOGC takes precedence
 	}
 	return binary.run(signals.Context(), os.Args[1:], os.Stdout, os.Stderr)
 }
 
-// run is Main without the process around it. Answers to questions go to stdout, problems and logs to stderr.
+// run is Main without the process. Results of commands go to stdout, errors and logs to stderr.
 func (b Binary) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	server := options.NewMCServer()
 	flags := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
@@ -87,7 +87,7 @@ func (b Binary) run(ctx context.Context, args []string, stdout, stderr io.Writer
 	return exitClean
 }
 
-// serve runs the library until the context ends or the library gives up.
+// serve runs the library until the context or the library ends.
 func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Logger) error {
 	if err := registerBuildInfo(prometheus.DefaultRegisterer); err != nil {
 		return err
@@ -104,8 +104,8 @@ func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Lo
 		return fmt.Errorf("running %s: %w", b.Name, err)
 	case <-ctx.Done():
 	}
-	// Whatever is lost now is found again by what the cloud and the Machines say. But a request whose answer nobody waited for could
-	// still take effect after the next process has looked.
+	// The next process finds everything from the cloud and the Machines. But a request without a response may take effect after the next process
+	// has read the cloud.
 	closeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := machineDriver.Close(closeCtx); err != nil {
@@ -115,7 +115,7 @@ func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Lo
 	return nil
 }
 
-// registerBuildInfo makes the build visible to Prometheus.
+// registerBuildInfo exports the build as a metric.
 func registerBuildInfo(registerer prometheus.Registerer) error {
 	info := buildinfo.Read()
 	gauge := prometheus.NewGauge(prometheus.GaugeOpts{

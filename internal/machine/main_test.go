@@ -41,7 +41,7 @@ func TestBinary_CommandLine(t *testing.T) {
 	}
 }
 
-// gardenerArgs are the arguments with which Gardener's helper for sidecars starts a machine controller.
+// gardenerArgs are the arguments of Gardener's helper for sidecars.
 func gardenerArgs() []string {
 	return []string{
 		"--control-kubeconfig=inClusterConfig", "--kube-api-qps=100", "--kube-api-burst=200", "--machine-creation-timeout=20m",
@@ -51,7 +51,7 @@ func gardenerArgs() []string {
 	}
 }
 
-// resetRegisterer forgets the build's metric, which the process registers once.
+// resetRegisterer unregisters the build's metric, which a process registers once.
 func resetRegisterer(t *testing.T) {
 	t.Helper()
 	was := prometheus.DefaultRegisterer

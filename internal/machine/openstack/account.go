@@ -12,7 +12,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// account is what all machines of one account share.
+// account is the state that all machines of an account share.
 type account struct {
 	client
 	lastUsed time.Time
@@ -41,7 +41,7 @@ func newAccount(c client) *account {
 	}
 }
 
-// portsIn returns what is known of the ports in a network.
+// portsIn returns the cached state of the ports in a network.
 func (a *account) portsIn(networkID string) *portCache {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,19 +53,19 @@ func (a *account) portsIn(networkID string) *portCache {
 	return cache
 }
 
-// portCache knows by which names there may be ports in a network, so that it need not be asked for each machine that is new. Before the first
-// machine, all ports are listed once: a process before this one may have ended between a port and its server. From then on, a name
-// is unknown as soon as a port is asked for under it.
+// portCache has the names of possible ports in a network, so that new machines need no request. Before the first machine, all ports are listed once: an
+// earlier process may have ended between the creations of a port and of its server. Afterwards, the name of each requested port is
+// added before the request.
 type portCache struct {
 	client    client
 	networkID string
 	ports     *coalescer[cloudopenstack.Port]
-	// noPortSecurity is true once the network has refused security groups.
+	// noPortSecurity is true after the network has rejected security groups.
 	noPortSecurity atomic.Bool
 
 	flights singleflight.Group
 	mu      sync.Mutex
-	names   sets.Set[string] // nil until the ports have been listed
+	names   sets.Set[string] // nil until the ports are listed
 }
 
 func newPortCache(c client, networkID string) *portCache {
@@ -85,7 +85,7 @@ func newPortCache(c client, networkID string) *portCache {
 	}
 }
 
-// reserve returns the ports that go by the name, and notes that there may be one from now on.
+// reserve returns the ports with the name, and records that there may be one from now on.
 func (b *portCache) reserve(ctx context.Context, name string) ([]cloudopenstack.Port, error) {
 	if err := b.load(ctx); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (b *portCache) load(ctx context.Context) error {
 	return err
 }
 
-// release notes that there is no port by the name any more.
+// release records that there is no port with the name any more.
 func (b *portCache) release(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

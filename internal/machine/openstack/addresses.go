@@ -9,8 +9,8 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// addressesOf returns what a server can be reached at, ordered by network, as the cloud-controller-manager says it of a Node. MCM writes it
-// into the Machine where there is no cluster yet that could have Nodes: the first machines of a self-hosted shoot.
+// addressesOf returns the addresses of a server, ordered by network, as the cloud-controller-manager writes them into a Node. MCM writes them
+// into the Machine if there is no cluster with Nodes yet: for the first machines of a self-hosted shoot.
 func addressesOf(server cloudopenstack.Server) []corev1.NodeAddress {
 	var all []corev1.NodeAddress
 	for _, network := range slices.Sorted(maps.Keys(server.Addresses)) {

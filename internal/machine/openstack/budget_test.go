@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// TestDriver_CallsFor100Machines holds the driver to its budget: one login, a few look-ups and polls for all, and for each
+// TestDriver_CallsFor100Machines checks the driver's budget: one login, a few look-ups and polls for all machines, and for each
 // machine its port and its server.
 func TestDriver_CallsFor100Machines(t *testing.T) {
 	const machines = 100

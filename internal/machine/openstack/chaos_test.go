@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// chaos breaks connections and kills processes by chance while many machines are under way, so that what goes wrong with one meets
+// chaos breaks connections and kills processes at random while many machines are changed, so that failures of one affect
 // look-ups and polls that others share.
 type chaos struct {
 	*testCloud
@@ -38,7 +38,7 @@ func (u *chaos) injectFault(wire.Event) wire.HookResult {
 	}
 }
 
-// settle repeats what is not done yet, all at the same time, until everything is.
+// settle repeats all incomplete operations concurrently until all are complete.
 func (u *chaos) settle(t *testing.T, testMachines []*testMachine, do func(*testMachine, *process) error) {
 	t.Helper()
 	for range 100 {

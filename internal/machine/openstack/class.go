@@ -16,22 +16,22 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// userDataKey is the key of a Secret under which MCM puts what a machine starts with.
+// userDataKey is the key of user data in a Secret, set by MCM.
 const userDataKey = "userData"
 
-// maxUserDataLength is how many bytes in base64 Nova takes (its schema of servers, maxLength of user_data).
+// maxUserDataLength is Nova's maximum length of user data in base64 (its schema of servers, maxLength of user_data).
 const maxUserDataLength = 65535
 
-// class is what a MachineClass and its Secret say.
+// class is the content of a MachineClass and its Secret.
 type class struct {
 	v1alpha1.MachineProviderConfigSpec
 	credentials cloudopenstack.Credentials
 	userData    []byte
-	// cluster and role are the keys of the two tags by which machines are known as the shoot's.
+	// cluster and role are the keys of the two tags that mark machines as the shoot's.
 	cluster, role string
 }
 
-// readClass reads as much as it takes to find machines. What it takes to make them, validate says.
+// readClass reads what is needed to find machines; validate checks what is needed to create them.
 func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*class, error) {
 	if object == nil || secret == nil {
 		return nil, failuref(codes.InvalidArgument, "the machine class or its secret is missing")
@@ -69,7 +69,7 @@ func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*cl
 // technicalID is the shoot's name in the cloud.
 func (c *class) technicalID() string { return strings.TrimPrefix(c.cluster, v1alpha1.TagClusterPrefix) }
 
-// validate says what keeps machines from being made.
+// validate returns errors that prevent the creation of machines.
 func (c *class) validate() error {
 	config := v1alpha1.MachineProviderConfig{Spec: c.MachineProviderConfigSpec}
 	if err := config.Validate(field.NewPath("providerSpec")).ToAggregate(); err != nil {
@@ -78,7 +78,7 @@ func (c *class) validate() error {
 	if len(c.userData) == 0 {
 		return failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
 	}
-	// Nova repeats in its refusal what it was sent, secrets included.
+	// Nova's error message repeats the request, including secrets.
 	if length := base64.StdEncoding.EncodedLen(len(c.userData)); length > maxUserDataLength {
 		return failuref(codes.InvalidArgument, "%q in the secret of the machine class has %d bytes in base64, but Nova takes no more than %d",
 			userDataKey, length, maxUserDataLength)
@@ -86,7 +86,7 @@ func (c *class) validate() error {
 	return nil
 }
 
-// owns reports whether a server is a machine of the shoot, by the tags that it was born with.
+// owns reports whether a server is a machine of the shoot, by the tags from its creation.
 func (c *class) owns(server cloudopenstack.Server) bool {
 	_, cluster := server.Metadata[c.cluster]
 	_, role := server.Metadata[c.role]
@@ -106,12 +106,12 @@ func (c *class) networks() []v1alpha1.Network {
 
 const providerIDPrefix = "openstack:///"
 
-// providerID is the name of a server that Kubernetes knows, too.
+// providerID is the name of a server in Kubernetes, too.
 func (c *class) providerID(serverID string) string {
 	return providerIDPrefix + c.Region + "/" + serverID
 }
 
-// serverIDOf returns the server's ID in a provider ID, which may lack the region; empty for none.
+// serverIDOf returns the server's ID in a provider ID, which may lack the region; empty if there is none.
 func serverIDOf(providerID string) string {
 	return providerID[strings.LastIndex(providerID, "/")+1:]
 }

@@ -8,7 +8,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// client is what the driver needs of a session.
+// client is the part of a session that the driver uses.
 type client interface {
 	serverClient
 	portClient
@@ -41,12 +41,12 @@ type lookupClient interface {
 	ListSecurityGroups(ctx context.Context, filter cloudopenstack.SecurityGroupFilter) ([]cloudopenstack.SecurityGroup, error)
 }
 
-// gate lets changes pass until it is closed. Those that come later wait for the end of the process: an error would be written
-// to Machines, as if something were wrong with them.
+// gate permits changes until it is closed. Later ones block until the end of the process: an error would be written
+// to Machines as their failure.
 type gate struct {
 	mu       sync.Mutex
-	inFlight int           // changes under way
-	closed   chan struct{} // nil while the gate is open; itself closed with the last change
+	inFlight int           // running changes
+	closed   chan struct{} // nil while the gate is open; closed itself after the last change
 }
 
 func (g *gate) run(ctx context.Context, change func() error) error {
@@ -77,7 +77,7 @@ func (g *gate) leave() {
 	}
 }
 
-// close keeps further changes from passing, and returns when those under way have their answers.
+// close prevents further changes, and returns when running ones have responses.
 func (g *gate) close(ctx context.Context) error {
 	g.mu.Lock()
 	if g.closed == nil {
@@ -96,7 +96,7 @@ func (g *gate) close(ctx context.Context) error {
 	}
 }
 
-// gatedClient is a line whose changes pass through a gate.
+// gatedClient is a client whose changes pass a gate.
 type gatedClient struct {
 	client
 	gate *gate

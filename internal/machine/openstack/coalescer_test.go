@@ -66,7 +66,7 @@ func TestCoalescer_SharedCall(t *testing.T) {
 		lookUp("first")
 		synctest.Wait()
 		for i := range 100 {
-			lookUp(fmt.Sprintf("machine-%d", i%50)) // twice the same is one question
+			lookUp(fmt.Sprintf("machine-%d", i%50)) // duplicates are one request
 		}
 		group.Wait()
 		require.Len(t, a.calls, 2, "those who came while the first call was under way must not be answered by it")

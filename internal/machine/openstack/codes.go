@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// failure is an error of which the driver itself knows the code.
+// failure is an error with a code that the driver has determined.
 type failure struct {
 	code codes.Code
 	err  error
@@ -28,19 +28,19 @@ func failuref(code codes.Code, format string, args ...any) error {
 // Error implements error.
 func (f *failure) Error() string { return f.err.Error() }
 
-// Unwrap gives errors.Is and errors.As access to the cause.
+// Unwrap returns the cause for errors.Is and errors.As.
 func (f *failure) Unwrap() error { return f.err }
 
-// codeAndRemedy is the code for a kind of trouble, and what somebody can do about it.
+// codeAndRemedy is the code for an error kind, with the remedy.
 type codeAndRemedy struct {
 	code   codes.Code
 	remedy string
 }
 
-// codesByKind is what MCM is told of a cloud's troubles. It repeats a creation soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
-// minutes after ResourceExhausted, and after three of the others; a deletion after ten. It has a machine created when its status is NotFound, and goes on with
-// the deletion of one that is NotFound: that code stands for a missing server and for nothing else, so that something that is missing for
-// one has InvalidArgument.
+// codesByKind maps a cloud's error kinds to MCM's codes. MCM retries a creation soon after Unavailable, Aborted, DeadlineExceeded and Unknown, after ten
+// minutes after ResourceExhausted, and after three minutes after the others; a deletion after ten minutes. It creates a machine if the status is NotFound, and
+// continues the deletion of one that is NotFound: that code is for a missing server only, so a missing dependency of a server
+// has InvalidArgument.
 func codesByKind() map[cloud.Kind]codeAndRemedy {
 	return map[cloud.Kind]codeAndRemedy{
 		cloud.Configuration:   {codes.InvalidArgument, ""},
@@ -75,13 +75,13 @@ func codeFor(err error) codeAndRemedy {
 	}
 }
 
-// isBadRequest reports whether a service called a request a bad one. Everything that may be wrong with ours comes from the class.
+// isBadRequest reports whether a service rejected a request as invalid. All invalid values in ours are from the class.
 func isBadRequest(err error) bool {
 	fault, ok := errors.AsType[*cloudopenstack.ResponseError](err)
 	return ok && (fault.Status == http.StatusBadRequest || fault.Status == http.StatusUnprocessableEntity)
 }
 
-// refused reports whether a call certainly had no effect, and will not have any when it is repeated as it was.
+// refused reports whether a call certainly had no effect, and will have none if it is repeated.
 func refused(err error) bool {
 	switch cloud.KindOf(err) {
 	case cloud.Configuration, cloud.Unauthorized, cloud.QuotaExceeded, cloud.Depleted, cloud.NotFound:
@@ -93,7 +93,7 @@ func refused(err error) bool {
 	}
 }
 
-// mcmError is an error as MCM wants it: "action: what happened; remedy".
+// mcmError is an error in MCM's format: "action: what happened; remedy".
 func mcmError(action string, err error) error {
 	if err == nil {
 		return nil
@@ -103,16 +103,16 @@ func mcmError(action string, err error) error {
 	if mapped.remedy != "" {
 		message += "; " + mapped.remedy
 	}
-	// MCM reads code and message out of two pairs of brackets in the text, so that there must be no others.
+	// MCM parses code and message from two pairs of brackets in the text, so there must be no others.
 	message = strings.NewReplacer("[", "(", "]", ")").Replace(message)
 	return status.WrapError(mapped.code, message, err)
 }
 
-// maxMessageLength is how many bytes of an error MCM is told. It writes them into the Machine, and into the status of its set and its
-// deployment once more for each machine that fails.
+// maxMessageLength is the maximum length in bytes of an error's message. MCM writes it into the Machine, and into the statuses of its set and its
+// deployment once for each failed machine.
 const maxMessageLength = 800
 
-// codeOf returns the code of what coded has returned.
+// codeOf returns the code of an error from coded.
 func codeOf(err error) codes.Code {
 	if answer, ok := errors.AsType[*status.Status](err); ok {
 		return answer.Code()

@@ -12,8 +12,8 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// delete removes the machine's servers, and then what they leave behind. Where MCM wants to be rid of one server only, others of the name
-// and what belongs to them stay.
+// delete deletes the machine's servers, and then their leftovers. If MCM deletes one server only, others of the name
+// and their resources are kept.
 func (m *machine) delete(ctx context.Context) error {
 	m.account.statuses.take(m.name)
 	servers, err := m.findServers(ctx)
@@ -31,7 +31,7 @@ func (m *machine) delete(ctx context.Context) error {
 	return m.remove(ctx, m.own(servers))
 }
 
-// deleteOrphan removes one server. MCM comes back to it only as long as there is a server, so that its ports have to go first.
+// deleteOrphan deletes one server. MCM retries only as long as there is a server, so its ports are deleted first.
 func (m *machine) deleteOrphan(ctx context.Context, own []cloudopenstack.Server) error {
 	i := slices.IndexFunc(own, m.isKnown)
 	if i < 0 {
@@ -44,7 +44,7 @@ func (m *machine) deleteOrphan(ctx context.Context, own []cloudopenstack.Server)
 	return m.remove(ctx, own[i:i+1])
 }
 
-// remove removes servers of the machine, and when they are gone, the ports and volumes that they leave behind.
+// remove deletes servers of the machine, and after them their ports and volumes.
 func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) error {
 	deletedServers := map[string]bool{}
 	for _, server := range servers {
@@ -68,14 +68,14 @@ func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) e
 	return m.removeVolumes(ctx)
 }
 
-// waitDeleted waits until a server is gone.
+// waitDeleted waits until a server is deleted.
 func (m *machine) waitDeleted(ctx context.Context, server cloudopenstack.Server) error {
 	named := *m
-	named.name = server.Name // may have been changed
+	named.name = server.Name // may be outdated
 	left, err := named.waitForServer(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || deletionFailed(*s) })
 	switch {
 	case left != nil:
-		failed, err := m.account.GetServer(ctx, server.ID) // a list does not say what went wrong
+		failed, err := m.account.GetServer(ctx, server.ID) // a list has no reason of the failure
 		if err != nil || failed.Fault == nil {
 			failed.Fault = &cloudopenstack.ServerFault{Message: "it does not say why"}
 		}
@@ -89,13 +89,13 @@ func (m *machine) waitDeleted(ctx context.Context, server cloudopenstack.Server)
 	}
 }
 
-// deletionFailed reports whether the deletion of a server has failed: from the request on, there is a task that deletes it.
+// deletionFailed reports whether the deletion of a server has failed: a server that is being deleted has a task for that.
 func deletionFailed(server cloudopenstack.Server) bool {
 	return server.Status == cloudopenstack.ServerError && server.TaskState == ""
 }
 
-// removeVolumes removes the boot volume that the existing driver has made for the machine before its server, where volumes have a type. Volumes of
-// servers that this driver has made go with them.
+// removeVolumes deletes the boot volume that the existing driver has created before the machine's server, for volumes with a type. Volumes of
+// servers of this driver are deleted with them.
 func (m *machine) removeVolumes(ctx context.Context) error {
 	if m.hasDuplicates || m.class.RootDiskSize <= 0 || deref(m.class.RootDiskType) == "" {
 		return nil
@@ -116,7 +116,7 @@ func (m *machine) removeVolumes(ctx context.Context) error {
 				problems = append(problems, fmt.Errorf("deleting volume %s: %w", volume.ID, err))
 			}
 		case "deleting":
-		default: // in use among them: the server is gone, but Cinder has not noticed yet
+		default: // or in use: the server is deleted, but Cinder has not processed that yet
 			problems = append(problems, failuref(codes.Aborted, "volume %s is still %s", volume.ID, volume.Status))
 		}
 	}

@@ -16,21 +16,21 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// Options say how the driver behaves. Zero values are good choices but for Sessions.
+// Options configure the driver. Zero values are defaults, except for Sessions.
 type Options struct {
-	// Sessions are those of the process.
+	// Sessions are the sessions of the process.
 	Sessions *cloudopenstack.Sessions
 	// Registerer receives the metrics; nil means none.
 	Registerer prometheus.Registerer
-	// Log tells what happens to machines.
+	// Log logs changes of machines.
 	Log logr.Logger
-	// PollInterval is the time between two looks at servers that change; default 3 s.
+	// PollInterval is the interval of polls of changing servers; default 3 s.
 	PollInterval time.Duration
 	// CreateTimeout bounds the creation of a machine, and is how long a server may take to be built; default 10 minutes.
 	CreateTimeout time.Duration
 	// DeleteTimeout bounds the deletion of a machine; default 5 minutes.
 	DeleteTimeout time.Duration
-	// QueryTimeout bounds questions; default 2 minutes.
+	// QueryTimeout bounds operations that change nothing; default 2 minutes.
 	QueryTimeout time.Duration
 
 	// newClient replaces Sessions in tests.
@@ -54,7 +54,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Driver makes and unmakes machines for MCM. It is safe for concurrent use.
+// Driver creates and deletes machines for MCM. It is safe for concurrent use.
 type Driver struct {
 	options Options
 	metrics *metrics
@@ -66,7 +66,7 @@ type Driver struct {
 
 var _ driver.Driver = &Driver{}
 
-// New returns a driver. It fails when the registerer has something else under the names of its metrics.
+// New returns a driver. It fails if the registerer has other metrics with the same names.
 func New(options Options) (*Driver, error) {
 	m, err := newMetrics(options.Registerer)
 	if err != nil {
@@ -75,8 +75,8 @@ func New(options Options) (*Driver, error) {
 	return &Driver{options: options.withDefaults(), metrics: m, accounts: map[client]*account{}}, nil
 }
 
-// Close waits for changes under way and lets no further one begin: those who ask for one wait for the end of the process. What is half made
-// then, the next process finds.
+// Close waits for running changes and prevents further ones: their callers block until the end of the process. The next process finds
+// incomplete changes.
 func (d *Driver) Close(ctx context.Context) error { return d.gate.close(ctx) }
 
 // CreateMachine implements driver.Driver: it returns when the server is active, and takes over what there is of it already.
@@ -111,7 +111,7 @@ func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachin
 }
 
 // GetMachineStatus implements driver.Driver. A machine that is not known to MCM yet counts as not found until its server is complete, since
-// CreateMachine then takes the server over, or does away with one that failed.
+// CreateMachine then adopts the server, or deletes one that failed.
 func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
 	var response *driver.GetMachineStatusResponse
 	err := d.run(ctx, operation{"status", "looking for"}, d.options.QueryTimeout, request.Machine, request.MachineClass, request.Secret, func(ctx context.Context, m *machine) error {
@@ -159,10 +159,10 @@ func (d *Driver) GetVolumeIDs(_ context.Context, request *driver.GetVolumeIDsReq
 	return response, nil
 }
 
-// operation is what MCM asks for, by its name in metrics and in the words of an error.
+// operation is a request of MCM, by its name in metrics and in errors.
 type operation struct{ name, action string }
 
-// run does one action within its time, and counts it.
+// run runs one operation with its timeout, and counts it.
 func (d *Driver) run(
 	ctx context.Context, o operation, timeout time.Duration,
 	object *machinev1alpha1.Machine, machineClass *machinev1alpha1.MachineClass, secret *corev1.Secret, do func(context.Context, *machine) error,
@@ -200,7 +200,7 @@ func (d *Driver) machine(ctx context.Context, object *machinev1alpha1.Machine, m
 	}, nil
 }
 
-// accountTTL is how long an account is remembered that nobody uses any more: credentials change.
+// accountTTL is how long an unused account is kept: credentials change.
 const accountTTL = time.Hour
 
 func (d *Driver) account(session client) *account {

@@ -29,7 +29,7 @@ func TestExploration(t *testing.T) {
 	}
 }
 
-// TestExploration_BrokenDrivers lets drivers that are broken on purpose be explored.
+// TestExploration_BrokenDrivers explores drivers that are broken on purpose.
 func TestExploration_BrokenDrivers(t *testing.T) {
 	for sentence, wrap := range map[string]func(client) client{
 		"it does not tag its servers":                            func(c client) client { return withoutTags{c} },

@@ -14,30 +14,30 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// action is what goes on while something goes wrong.
+// action is an operation during which a fault is injected.
 type action string
 
 const (
-	createAction      action = "make"    // a machine, until it is there
-	abandonAction     action = "drop"    // a Machine that is deleted after the mishap, whatever had become of it
-	deleteAction      action = "delete"  // a machine that is complete
-	failedBuildAction action = "fail"    // a machine whose first server cannot be built
-	orphanAction      action = "stray"   // a server that no Machine stands for
-	adoptAction       action = "inherit" // a machine of which the existing driver has left a port
+	createAction      action = "make"    // creates a machine
+	abandonAction     action = "drop"    // deletes a Machine after a fault during its creation
+	deleteAction      action = "delete"  // deletes a complete machine
+	failedBuildAction action = "fail"    // creates a machine whose first server cannot be built
+	orphanAction      action = "stray"   // deletes a server without a Machine
+	adoptAction       action = "inherit" // creates a machine for which the existing driver has left a port
 )
 
-// faultCase is what happens to one call.
+// faultCase is a fault of one call.
 type faultCase struct {
 	name  string
 	fault wire.Fault
 	// kill ends the process before or after the effect.
 	kill wire.Phase
-	// appliesTo says to which calls the mishap can truthfully happen; nil means all.
+	// appliesTo selects the calls that can have the fault; nil means all.
 	appliesTo func(wire.Call) bool
 }
 
-// faultCases are everything that can go wrong with a call. A lie proves nothing: a driver that believes "404" when the thing is there does
-// what it must.
+// faultCases are all faults of a call. Wrong responses are not among them: a driver that gets "404" for an existing resource may
+// believe it.
 func faultCases() []faultCase {
 	creates := func(c wire.Call) bool { return c.Method == http.MethodPost && !c.IsLogin() }
 	deletes := func(c wire.Call) bool { return c.Method == http.MethodDelete }
@@ -62,7 +62,7 @@ func faultCases() []faultCase {
 	}
 }
 
-// exploration lets every call of some actions go wrong in every way, one at a time, each in a cloud of its own.
+// exploration injects every fault into every call of some actions, one at a time, each in a cloud of its own.
 type exploration struct {
 	wrap        []func(client) client
 	allFeatures bool
@@ -72,7 +72,7 @@ type exploration struct {
 
 	mu         sync.Mutex
 	cases      int
-	missed     int // cases whose call did not come
+	missed     int // cases whose call was not made
 	calls      map[action]int
 	violations []string
 }
@@ -111,7 +111,7 @@ func (e *exploration) done() bool {
 	return e.maxViolations > 0 && len(e.violations) >= e.maxViolations
 }
 
-// runCase lets one thing go wrong at the nth call of an action, and returns the calls of the action until then and thereafter.
+// runCase injects one fault into the nth call of an action, and returns the calls of the action until then and afterwards.
 func (e *exploration) runCase(ctx context.Context, d action, nth int, m faultCase) (wire.Calls, error) {
 	s, err := newTestCloud()
 	if err != nil {
@@ -160,7 +160,7 @@ type caseRun struct {
 	problems []string
 }
 
-// createOthers puts things of others beside the machine's, under its name.
+// createOthers creates resources of others with the machine's name.
 func (t *caseRun) createOthers() error {
 	for _, attrs := range []fake.Attrs{
 		{"network_id": t.network, "name": machineName, "description": "somebody else's"},
@@ -173,7 +173,7 @@ func (t *caseRun) createOthers() error {
 	return nil
 }
 
-// run goes through a machine's life; the mishap is in the action alone.
+// run runs a machine's lifecycle; the fault is in the action only.
 func (t *caseRun) run(ctx context.Context, d action, nth int, m faultCase) (wire.Calls, error) {
 	if d == failedBuildAction {
 		t.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true})
@@ -190,7 +190,7 @@ func (t *caseRun) run(ctx context.Context, d action, nth int, m faultCase) (wire
 	var err error
 	switch d {
 	case abandonAction:
-		_ = t.createMachine(ctx) // whatever comes of it
+		_ = t.createMachine(ctx) // with any result
 		log = t.cloud.Log()
 	case adoptAction:
 		if _, err := t.cloud.CreateResource(fake.DefaultProject, "ports", fake.Attrs{"network_id": t.network, "name": machineName}); err != nil {
@@ -241,7 +241,7 @@ func (t *caseRun) collectOrphans(ctx context.Context) error {
 	return err
 }
 
-// repeatUntilDone repeats what MCM repeats. A process that was killed is followed by another, which knows nothing.
+// repeatUntilDone repeats an operation as MCM does. A killed process is followed by another one without its memory.
 func (t *caseRun) repeatUntilDone(ctx context.Context, do func(context.Context) error) error {
 	var err error
 	for range 20 {
@@ -258,7 +258,7 @@ func (t *caseRun) repeatUntilDone(ctx context.Context, do func(context.Context) 
 	return fmt.Errorf("it never succeeds: %w", err)
 }
 
-// injectFault lets the mishap happen to the call with this number, which counts from zero.
+// injectFault injects the fault into the call with this number, which counts from zero.
 func (t *caseRun) injectFault(nth int, m faultCase) {
 	if nth < 0 {
 		return

@@ -157,7 +157,7 @@ func TestCreateMachine_BuildTimeout(t *testing.T) {
 	s := startCloud(t)
 	s.cloud.SetTransition(fake.ServerBuild, fake.Transition{After: time.Hour})
 	p, o := s.process(), s.newMachine(machineName)
-	p.options.CreateTimeout = 3 * time.Second // long enough to ask for the server, on a busy machine too
+	p.options.CreateTimeout = 3 * time.Second // long enough for the request of the server, also on a busy machine
 	err := o.create(t.Context(), p)
 	require.Equal(t, codes.DeadlineExceeded, code(err))
 	require.ErrorContains(t, err, "still being built")
@@ -183,7 +183,7 @@ func TestWaitForServer_FailedPolls(t *testing.T) {
 	for failures, want := range map[int]codes.Code{2 * maxFailedPolls: codes.OK, 2*maxFailedPolls + 2: codes.Unavailable} {
 		s := startCloud(t)
 		polls := wire.Match{Service: wire.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
-		s.cloud.Inject(wire.Fault{Match: polls, Skip: 1, Times: failures, Status: 503}) // the session asks twice
+		s.cloud.Inject(wire.Fault{Match: polls, Skip: 1, Times: failures, Status: 503}) // the session repeats the request
 		require.Equal(t, want, code(s.newMachine(machineName).create(t.Context(), s.process())), failures)
 		require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
 	}

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// idCacheTTL is how long an ID is believed to belong to a name.
+	// idCacheTTL is how long an ID of a name is used.
 	idCacheTTL = 5 * time.Minute
 	// lookUpTimeout bounds a look-up that several callers may share.
 	lookUpTimeout = 2 * time.Minute
 	kindFlavor    = "flavor"
 )
 
-// idCache knows the IDs of what machines refer to by name: each is looked up once for all. A name that stands for nothing is not remembered,
-// so that what is missing is found as soon as it is there.
+// idCache caches the IDs of resources to which machines refer by name: each is looked up once for all. Names without a resource are not cached,
+// so that it is found as soon as it exists.
 type idCache struct {
 	client client
 
@@ -33,7 +33,7 @@ type idCache struct {
 	entries map[string]entry
 }
 
-// entry is an ID, and when the look-up began that has found it.
+// entry is an ID with the start of the look-up that found it.
 type entry struct {
 	id string
 	at time.Time
@@ -41,19 +41,19 @@ type entry struct {
 
 func newIDCache(c client) *idCache { return &idCache{client: c, entries: map[string]entry{}} }
 
-// forget drops what was looked up before the given time: it may not be there any more.
+// forget drops entries that were looked up before the given time: their resources may not exist any more.
 func (c *idCache) forget(before time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.entries, func(_ string, known entry) bool { return known.at.Before(before) })
 }
 
-// idLookup is one attempt's use of a catalog.
+// idLookup is the use of a catalog by one attempt.
 type idLookup struct {
 	*idCache
-	// startedAt is when the attempt did.
+	// startedAt is the start of the attempt.
 	startedAt time.Time
-	// cached is true when an ID was looked up before the attempt began.
+	// cached is true if an ID was looked up before the attempt began.
 	cached bool
 }
 
@@ -87,7 +87,7 @@ func (n *idLookup) securityGroup(ctx context.Context, name string) (string, erro
 	})
 }
 
-// id returns the ID of the only object of a kind that goes by a name.
+// id returns the ID of the only object of a kind with a name.
 func (n *idLookup) id(ctx context.Context, kind, name string, lookUp func(context.Context) (sets.Set[string], error)) (string, error) {
 	known, err := n.entry(ctx, kind, name, lookUp)
 	n.cached = n.cached || err == nil && known.at.Before(n.startedAt)
@@ -133,8 +133,8 @@ func (c *idCache) entry(ctx context.Context, kind, name string, lookUp func(cont
 	})
 }
 
-// notFoundError is the error of a name that stands for nothing. A flavor is different: the pool's machine type is one that the CloudProfile
-// offers, and a region or a project without its flavor is one without room for it. With that code, the cluster-autoscaler takes another pool.
+// notFoundError is the error of a name without a resource. A flavor is different: the CloudProfile offers the pool's machine type, and a region
+// or a project without its flavor is one without capacity for it. With that code, the cluster-autoscaler uses another pool.
 func notFoundError(kind, name string) error {
 	if kind == kindFlavor {
 		return failuref(codes.ResourceExhausted, "%w", cloud.Errorf(cloud.Depleted,
@@ -143,7 +143,7 @@ func notFoundError(kind, name string) error {
 	return cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
 }
 
-// shared runs look once for all who ask at the same time. One who gives up does not end it for the others.
+// shared calls look once for all concurrent callers. A caller that cancels does not affect others.
 func shared[T any](ctx context.Context, flights *singleflight.Group, key string, lookUp func(context.Context) (T, error)) (T, error) {
 	var none T
 	flight := flights.DoChan(key, func() (any, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// inspect counts what there is besides what there was before.
+// inspect counts resources that did not exist before.
 func (t *caseRun) inspect(machines int) {
 	now := t.cloud.State(fake.DefaultProject)
 	expect := func(kind string, have, want int) {
@@ -40,7 +40,7 @@ func (t *caseRun) inspect(machines int) {
 	t.problems = append(t.problems, slices.Clone(deleted)...)
 }
 
-// hasAllFeatures reports whether the machine has everything that machines can have.
+// hasAllFeatures reports whether the machine has all features of machines.
 func (t *caseRun) hasAllFeatures() bool {
 	config, err := v1alpha1.DecodeMachineProviderConfig(&t.testMachine.class.ProviderSpec)
 	return err == nil && len(config.Spec.Networks) > 0

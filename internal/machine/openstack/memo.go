@@ -7,11 +7,11 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// memoTTL is how long a look-up is remembered. MCM asks for a machine's status right before it has the machine created.
+// memoTTL is how long a look-up is kept. MCM requests a machine's status right before its creation.
 const memoTTL = 10 * time.Second
 
-// memo holds what the look-up of a machine's servers has found until the machine is created, which needs the same answer. Each entry
-// serves once and is forgotten after seconds.
+// memo keeps the result of looking up a machine's servers until its creation, which needs the same result. Each entry
+// is used once and expires after seconds.
 type memo struct {
 	mu      sync.Mutex
 	entries map[string]memoEntry
@@ -37,7 +37,7 @@ func (m *memo) put(name string, servers []cloudopenstack.Server) {
 	m.entries[name] = memoEntry{servers: servers, at: now}
 }
 
-// take returns what is remembered of a name, and forgets it.
+// take returns the entry of a name, and removes it.
 func (m *memo) take(name string) ([]cloudopenstack.Server, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

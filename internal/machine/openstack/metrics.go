@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts what MCM has asked for.
+// metrics counts MCM's requests.
 type metrics struct {
 	operations *prometheus.CounterVec
 	duration   *prometheus.HistogramVec
 }
 
-// newMetrics returns metrics that are registered if there is a registerer. It fails when the registerer has something else under one of
-// the names.
+// newMetrics returns metrics that are registered if there is a registerer. It fails if the registerer has other metrics with the same
+// names.
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		operations: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -12,8 +12,8 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// portName is the name of a machine's port in the nth of its networks. No machine has such a name: the last part of a machine's has
-// five letters.
+// portName is the name of a machine's port in the nth of its networks. It differs from names of machines, whose last part
+// has five letters.
 func portName(machine string, nth int) string {
 	if nth == 0 {
 		return machine
@@ -30,8 +30,8 @@ func (m *machine) networkID(ctx context.Context, nth int) (string, error) {
 	return m.ids.network(ctx, network.Name)
 }
 
-// ports returns a port for each network, in their order. They are complete from birth: in the subnets, allowed to send from the ranges of
-// pods, and marked as the shoot's. After an error it returns those that there are.
+// ports returns a port for each network, in their order. They are complete from their creation: in the subnets, allowed to send from the ranges of
+// pods, and marked as the shoot's. After an error it returns those that exist.
 func (m *machine) ports(ctx context.Context) ([]cloudopenstack.Port, error) {
 	var groups []string
 	for _, name := range m.class.SecurityGroups {
@@ -65,8 +65,8 @@ func (m *machine) ports(ctx context.Context) ([]cloudopenstack.Port, error) {
 	return ports, nil
 }
 
-// port returns the port that is wanted: the one that an earlier attempt has left, or a new one. One that the existing driver has left is
-// replaced, since it need not be what is wanted.
+// port returns the wanted port: one of an earlier attempt, or a new one. A port of the existing driver is
+// replaced, since it may differ.
 func (m *machine) port(ctx context.Context, wanted cloudopenstack.PortCreate) (cloudopenstack.Port, error) {
 	cache := m.account.portsIn(wanted.NetworkID)
 	if cache.noPortSecurity.Load() {
@@ -102,26 +102,26 @@ func (m *machine) port(ctx context.Context, wanted cloudopenstack.PortCreate) (c
 	return port, err
 }
 
-// isPortSecurityError reports whether a network refuses security groups and address pairs since its ports are not protected: everything is
-// let through there, as networks for storage are often made.
+// isPortSecurityError reports whether a network rejects security groups and address pairs because port security is disabled: all traffic is
+// allowed there, as in many networks for storage.
 func isPortSecurityError(err error) bool {
 	fault, ok := errors.AsType[*cloudopenstack.ResponseError](err)
 	return ok && (fault.Type == "PortSecurityAndIPRequiredForSecurityGroups" || fault.Type == "AddressPairAndPortSecurityRequired")
 }
 
-// withoutPortSecurity is a port in a network whose ports are not protected.
+// withoutPortSecurity returns a port for a network without port security.
 func withoutPortSecurity(wanted cloudopenstack.PortCreate) cloudopenstack.PortCreate {
 	wanted.SecurityGroupIDs, wanted.AllowedAddresses = []string{}, nil
 	return wanted
 }
 
-// mayRemove reports whether a port by the machine's name is the machine's: it carries the shoot's mark, or none, as those of the
+// mayRemove reports whether a port with the machine's name is the machine's: it has the shoot's mark, or none, as those of the
 // existing driver.
 func (m *machine) mayRemove(port cloudopenstack.Port) bool {
 	return port.Description == m.class.portDescription() || port.Description == ""
 }
 
-// isReusable reports whether a port is of an earlier attempt at the same machine.
+// isReusable reports whether a port is from an earlier attempt at the same machine.
 func isReusable(port cloudopenstack.Port, wanted cloudopenstack.PortCreate) bool {
 	for _, id := range wanted.SubnetIDs {
 		if !slices.ContainsFunc(port.FixedIPs, func(ip cloudopenstack.FixedIP) bool { return ip.SubnetID == id }) {
@@ -132,7 +132,7 @@ func isReusable(port cloudopenstack.Port, wanted cloudopenstack.PortCreate) bool
 	return port.Description == wanted.Description && (len(wants) == 0 || slices.Equal(has, slices.Compact(wants)))
 }
 
-// discardPorts removes ports for which there will be no server.
+// discardPorts deletes ports for which there will be no server.
 func (m *machine) discardPorts(ctx context.Context, ports []cloudopenstack.Port) error {
 	var problems []error
 	for _, port := range ports {
@@ -143,12 +143,12 @@ func (m *machine) discardPorts(ctx context.Context, ports []cloudopenstack.Port)
 	return errors.Join(problems...)
 }
 
-// removePorts removes the machine's ports when its servers are gone. Ports of other servers stay.
+// removePorts deletes the machine's ports after its servers. Ports of other servers are kept.
 func (m *machine) removePorts(ctx context.Context, deletedServers map[string]bool) error {
 	for nth := range m.class.networks() {
 		id, err := m.networkID(ctx, nth)
 		if cloud.KindOf(err) == cloud.Configuration {
-			continue // there is no such network any more, and no port in it
+			continue // the network, and so its ports, do not exist any more
 		}
 		if err == nil {
 			err = m.removePortsIn(ctx, id, portName(m.name, nth), deletedServers)
@@ -186,7 +186,7 @@ func (m *machine) removePortsIn(ctx context.Context, networkID, name string, del
 	return nil
 }
 
-// isRemovable reports whether a port by the machine's name is to go: it is the machine's, and no server but those that are gone has it.
+// isRemovable reports whether a port with the machine's name must be deleted: it is the machine's, and has no server but deleted ones.
 func (m *machine) isRemovable(ctx context.Context, port cloudopenstack.Port, deletedServers map[string]bool) (bool, error) {
 	if !m.mayRemove(port) {
 		return false, nil

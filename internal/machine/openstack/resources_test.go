@@ -8,7 +8,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// createServer makes a server with these keys in its metadata, as somebody else would, and returns its ID.
+// createServer creates a server with these keys in its metadata, bypassing the driver, and returns its ID.
 func (s *testCloud) createServer(t *testing.T, name string, tags ...string) string {
 	t.Helper()
 	metadata := fake.Attrs{}

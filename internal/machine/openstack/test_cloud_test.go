@@ -32,7 +32,7 @@ const (
 	publicKey   = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILpjb/ba8Lb65RZDF36cTpHKdmz+YnnMDq4cxCQjiaoU shoot"
 )
 
-// testCloud is a cloud with what an Infrastructure leaves behind, and what MCM hands to a driver.
+// testCloud is a cloud with the resources of an Infrastructure, and MCM's inputs of a driver.
 type testCloud struct {
 	cloud                              *fake.Cloud
 	network, subnet, storage, security string
@@ -80,7 +80,7 @@ func startCloud(t *testing.T, options ...fake.Option) *testCloud {
 	return s
 }
 
-// process is a driver that can be killed: from then on nothing that it does reaches the cloud.
+// process is a driver that can be killed: afterwards its requests do not reach the cloud.
 type process struct {
 	*Driver
 	killed atomic.Bool
@@ -128,7 +128,7 @@ func (s *testCloud) spec() v1alpha1.MachineProviderConfigSpec {
 	}
 }
 
-// withAllFeatures makes a class of everything that a machine can have.
+// withAllFeatures sets all fields of a class.
 func (s *testCloud) withAllFeatures(spec *v1alpha1.MachineProviderConfigSpec) {
 	spec.NetworkID = ""
 	spec.Networks = []v1alpha1.Network{{ID: s.network, PodNetwork: true}, {Name: "storage"}}
@@ -152,7 +152,7 @@ func (s *testCloud) newMachine(name string, edits ...func(*v1alpha1.MachineProvi
 	}
 	raw, err := v1alpha1.Encode(config)
 	if err != nil {
-		raw = nil // and the driver says so
+		raw = nil // and the driver reports it
 	}
 	return &testMachine{
 		machine: &machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}},
@@ -166,7 +166,7 @@ func (s *testCloud) newMachine(name string, edits ...func(*v1alpha1.MachineProvi
 	}
 }
 
-// create does what MCM does to have a machine made: it asks for the status, and has one created that is not found.
+// create creates a machine as MCM does: it requests the status, and the creation if that is not found.
 func (o *testMachine) create(ctx context.Context, d driver.Driver) error {
 	found, err := d.GetMachineStatus(ctx, &driver.GetMachineStatusRequest{Machine: o.machine, MachineClass: o.class, Secret: o.secret})
 	if err == nil {
@@ -188,7 +188,7 @@ func (o *testMachine) delete(ctx context.Context, d driver.Driver) error {
 	return err
 }
 
-// deleteOrphans does what MCM does to be rid of servers that no Machine stands for.
+// deleteOrphans deletes servers without a Machine as MCM does.
 func (o *testMachine) deleteOrphans(ctx context.Context, d driver.Driver) (found int, err error) {
 	list, err := d.ListMachines(ctx, &driver.ListMachinesRequest{MachineClass: o.class, Secret: o.secret})
 	if err != nil {
@@ -207,7 +207,7 @@ func (o *testMachine) deleteOrphans(ctx context.Context, d driver.Driver) (found
 	return found, nil
 }
 
-// code is the code that MCM reads out of an error, which it does by its text.
+// code is the code that MCM parses from the text of an error.
 func code(err error) codes.Code {
 	decoded, _ := status.FromError(err)
 	return decoded.Code()

@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/openstack"
 )
 
-// brokenDriver is the driver, with a way to do in the cloud what it would not.
+// brokenDriver is the driver with access to the cloud.
 type brokenDriver struct {
 	*openstack.Driver
 	sessions *cloudopenstack.Sessions
@@ -34,7 +34,7 @@ func (b brokenDriver) session(ctx context.Context, shoot *worker.Shoot) (*cloudo
 	return b.sessions.Get(ctx, credentials.WithKeystone(cloudopenstack.Keystone{URL: profile.KeyStoneURL}), shoot.Worker.Spec.Region)
 }
 
-// duplicatingDriver makes a group anew at every pass.
+// duplicatingDriver creates a group in each reconciliation.
 type duplicatingDriver struct{ brokenDriver }
 
 func (h duplicatingDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
@@ -48,7 +48,7 @@ func (h duplicatingDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (ru
 	return h.Driver.Prepare(ctx, shoot)
 }
 
-// Cleanup leaves alone what is there once too often.
+// Cleanup keeps duplicates.
 func (h duplicatingDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 	if !shoot.Deleting {
 		return status, nil
@@ -56,7 +56,7 @@ func (h duplicatingDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, sta
 	return h.Driver.Cleanup(ctx, shoot, status)
 }
 
-// prefixDeletingDriver takes everything for the shoot's whose name begins with the technical ID.
+// prefixDeletingDriver takes all groups whose names begin with the technical ID for the shoot's.
 type prefixDeletingDriver struct{ brokenDriver }
 
 func (g prefixDeletingDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
@@ -78,7 +78,7 @@ func (g prefixDeletingDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, 
 	return g.Driver.Cleanup(ctx, shoot, status)
 }
 
-// leakingDriver removes nothing.
+// leakingDriver deletes nothing.
 type leakingDriver struct{ brokenDriver }
 
 func (leakingDriver) Cleanup(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {

@@ -14,14 +14,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// Cleanup implements worker.Driver. A group that still has servers stays. What Prepare has put on record as leaving is all that goes while
-// there are pools: without that, no call is made.
+// Cleanup implements worker.Driver. Groups with servers are kept. While there are pools, only groups that Prepare has recorded as unused are deleted:
+// without such, no call is made.
 //
-// In a deletion it looks for more than what is recorded, since a move to another seed loses the record: one list, which is
-// the only call that a shoot without server groups ever costs. Nothing says that there is anything to be found for such a shoot, so
-// that credentials that are missing or not accepted do not hold its deletion up.
+// In a deletion it also looks for groups that are not recorded, since a migration to another seed loses the record: with one list, which is
+// the only call for a shoot without server groups. If the login fails then, the deletion continues, since nothing indicates that such a
+// shoot has groups.
 func (d *Driver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
-	in, _ := inputsOf(shoot) // what cannot be read asks for nothing
+	in, _ := inputsOf(shoot) // what cannot be decoded requires no group
 	recorded, err := decodeStatus(status)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (d *Driver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtim
 	return cleaned, nil
 }
 
-// removeAll removes what is recorded, and what is the shoot's by its name.
+// removeAll removes the recorded groups, and those that are the shoot's by their names.
 func (d *Driver) removeAll(ctx context.Context, shoot *worker.Shoot, in *inputs, recorded *openstackv1alpha1.WorkerStatus) error {
 	groups, err := d.allGroups(ctx, shoot, in)
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *Driver) removeAll(ctx context.Context, shoot *worker.Shoot, in *inputs,
 	return errors.Join(problems...)
 }
 
-// remove deletes groups that no server is in, and returns the others.
+// remove deletes groups without servers, and returns the others.
 func (g *groups) remove(ctx context.Context, unused []dependency) ([]cloudopenstack.ServerGroup, error) {
 	var remaining []cloudopenstack.ServerGroup
 	for _, dependency := range unused {

@@ -41,7 +41,7 @@ func TestCleanup_GroupWithServers(t *testing.T) {
 	assert.Empty(t, env.serverGroupNames())
 }
 
-// Where servers are deleted softly, they stay members of their groups until the cloud clears them away, which may take days.
+// Soft-deleted servers stay members of their groups until the cloud purges them, which may take days.
 func TestCleanup_SoftDeletedServers(t *testing.T) {
 	env := newCloudEnvironment(t)
 	env.setServerGroup("cpu", "soft-anti-affinity")
@@ -54,7 +54,7 @@ func TestCleanup_SoftDeletedServers(t *testing.T) {
 	assert.Empty(t, env.serverGroupNames())
 }
 
-// softDeletedTransport shows every server as deleted softly.
+// softDeletedTransport returns every server as soft-deleted.
 type softDeletedTransport struct{ http.RoundTripper }
 
 func (s softDeletedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -85,7 +85,7 @@ func TestCleanup_DeletionWithoutUID(t *testing.T) {
 	assert.ErrorContains(t, err, "no UID")
 }
 
-// After a move that lost the record, a shoot may be deleted before anything else happens to it.
+// After a migration that lost the record, a shoot may be deleted at once.
 func TestCleanup_DeletionOfUnrecordedGroups(t *testing.T) {
 	env := newCloudEnvironment(t)
 	env.createServerGroup(env.newGroupName("gone", "affinity"), "affinity")

@@ -13,17 +13,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// Type is the type of Workers that the driver fulfils.
+// Type is the type of Workers that the driver reconciles.
 const Type = "openstack"
 
-// Driver fulfils Workers of type openstack.
+// Driver reconciles Workers of type openstack.
 type Driver struct {
 	sessions *cloudopenstack.Sessions
 }
 
 var _ worker.Driver = (*Driver)(nil)
 
-// New returns a driver that reaches the cloud through the sessions.
+// New returns a driver that calls the cloud through the sessions.
 func New(sessions *cloudopenstack.Sessions) *Driver {
 	return &Driver{sessions: sessions}
 }
@@ -61,8 +61,8 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 	return status, nil
 }
 
-// Machines implements worker.Driver. In a deletion it makes do with what can still be known: of the class, only whose machines they are
-// matters then.
+// Machines implements worker.Driver. In a deletion, invalid inputs are accepted: only the tags of the class matter
+// then.
 func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
 	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil && !shoot.Deleting {
@@ -99,7 +99,7 @@ func (d *Driver) session(ctx context.Context, shoot *worker.Shoot, in *inputs) (
 	return session, nil
 }
 
-// decodeStatus reads a status that is our own, or as it was recorded. There may be none.
+// decodeStatus decodes a status that is our own, or a recorded one. There may be none.
 func decodeStatus(status runtime.Object) (*openstackv1alpha1.WorkerStatus, error) {
 	if typed, ok := status.(*openstackv1alpha1.WorkerStatus); ok && typed != nil {
 		return typed, nil

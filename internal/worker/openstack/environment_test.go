@@ -31,12 +31,12 @@ const (
 	imageID     = "bbbbbbbb-0000-4000-8000-000000000001"
 )
 
-// environment is a shoot whose status survives between passes as it does in the API server, and a driver.
+// environment is a driver and a shoot whose status is kept between reconciliations as in the API server.
 type environment struct {
 	t       *testing.T
 	driver  *Driver
 	profile *openstackv1alpha1.CloudProfileConfig
-	// object is the CloudProfile around profile.
+	// object is the CloudProfile with profile.
 	object  *gardencorev1beta1.CloudProfile
 	shoot   *gardencorev1beta1.Shoot
 	infra   *openstackv1alpha1.InfrastructureStatus
@@ -47,11 +47,11 @@ type environment struct {
 	ranges  []string
 	// deleting is true in a deletion.
 	deleting bool
-	// cloud is nil where none is needed.
+	// cloud is nil if none is needed.
 	cloud *fake.Cloud
 }
 
-// newEnvironment is a shoot with one plain pool, and no cloud.
+// newEnvironment returns a shoot with one plain pool, without a cloud.
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	env := &environment{
@@ -94,7 +94,7 @@ func newEnvironment(t *testing.T) *environment {
 	return env
 }
 
-// newCloudEnvironment is a shoot in a cloud, with a warm session.
+// newCloudEnvironment returns a shoot in a cloud, with an existing session.
 func newCloudEnvironment(t *testing.T) *environment {
 	t.Helper()
 	env := newEnvironment(t)
@@ -106,7 +106,7 @@ func newCloudEnvironment(t *testing.T) *environment {
 	return env
 }
 
-// restart is what a killed process is followed by. It logs in, so that calls are those of a warm session.
+// restart creates a new driver as after a killed process, and logs in, so that calls are those of an existing session.
 func (env *environment) restart() {
 	env.t.Helper()
 	env.cloud.SetHook(nil)
@@ -138,7 +138,7 @@ func (env *environment) addPool(name string) (*extensionsv1alpha1.WorkerPool, *o
 	return &env.pools[len(env.pools)-1], env.configs[len(env.configs)-1]
 }
 
-// setServerGroup has a pool ask for a server group, or for none.
+// setServerGroup sets a pool's server group, or none.
 func (env *environment) setServerGroup(pool, policy string) {
 	for i := range env.pools {
 		if env.pools[i].Name == pool {
@@ -179,7 +179,7 @@ func (env *environment) encode(object runtime.Object) *runtime.RawExtension {
 	return raw
 }
 
-// record saves what a driver says as the contract does.
+// record stores the driver's result as the contract does.
 func (env *environment) record(status runtime.Object) {
 	env.t.Helper()
 	raw, err := json.Marshal(status)
@@ -187,7 +187,7 @@ func (env *environment) record(status runtime.Object) {
 	env.status = &runtime.RawExtension{Raw: raw}
 }
 
-// recorded is what is saved, as the contract hands it over in a deletion.
+// recorded is the stored status, as the contract passes it in a deletion.
 func (env *environment) recorded() runtime.Object {
 	if env.status == nil {
 		return nil
@@ -195,7 +195,7 @@ func (env *environment) recorded() runtime.Object {
 	return &runtime.Unknown{Raw: env.status.Raw, ContentType: runtime.ContentTypeJSON}
 }
 
-// reconcile is a pass: what Prepare says is published, machines are planned, and when they are as wanted, Tidy follows.
+// reconcile is a reconciliation: the result of Prepare is stored, machines are planned, and then Cleanup follows.
 func (env *environment) reconcile() error {
 	env.t.Helper()
 	shoot := env.shootInput()
@@ -233,7 +233,7 @@ func (env *environment) delete() error {
 	return err
 }
 
-// dependencies are the server groups on record.
+// dependencies are the recorded server groups.
 func (env *environment) dependencies() []openstackv1alpha1.ServerGroupDependency {
 	env.t.Helper()
 	status, err := openstackv1alpha1.DecodeWorkerStatus(env.status)
@@ -251,7 +251,7 @@ func (env *environment) serverGroupNames() []string {
 	return names
 }
 
-// calls returns the log since the last call of it.
+// calls returns the log since its last call.
 func (env *environment) calls() wire.Calls {
 	calls := env.cloud.Log()
 	env.cloud.ResetLog()

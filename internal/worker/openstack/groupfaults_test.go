@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// callFailures are all the ways in which a call goes wrong, or the process at it.
+// callFailures are all ways in which a call fails, or the process during it.
 func callFailures() map[string]func(env *environment, call int) {
 	killAt := func(phase wire.Phase) func(env *environment, call int) {
 		return func(env *environment, call int) {
@@ -46,8 +46,8 @@ func callFailures() map[string]func(env *environment, call int) {
 	return all
 }
 
-// Whatever call goes wrong, in whatever way, whether or not the process survives it, and whether or not the record does: nothing exists
-// twice, and nothing is left behind.
+// Each call fails in each way, the process is killed or not, and the record is kept or lost: no group exists
+// twice, and none is left behind.
 func TestServerGroups_Faults(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		before, change func(env *environment)

@@ -15,16 +15,16 @@ import (
 
 type dependency = openstackv1alpha1.ServerGroupDependency
 
-// groups are the server groups of a project as far as they have been looked at, and a shoot's view of them.
+// groups are the server groups of a project that were read, for one shoot.
 type groups struct {
 	owner
 	session *cloudopenstack.Session
 	known   []cloudopenstack.ServerGroup
-	// missing are the IDs of groups that are not there.
+	// missing are the IDs of groups that do not exist.
 	missing []string
 }
 
-// groups logs in. It asks for no group yet.
+// groups logs in. It reads no group yet.
 func (d *Driver) groups(ctx context.Context, shoot *worker.Shoot, in *inputs) (*groups, error) {
 	session, err := d.session(ctx, shoot, in)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Driver) groups(ctx context.Context, shoot *worker.Shoot, in *inputs) (*
 	return &groups{owner: ownerOf(shoot), session: session}, nil
 }
 
-// allGroups looks at all groups of the project at once.
+// allGroups lists all groups of the project with one request.
 func (d *Driver) allGroups(ctx context.Context, shoot *worker.Shoot, in *inputs) (*groups, error) {
 	all, err := d.groups(ctx, shoot, in)
 	if err != nil {
@@ -45,7 +45,7 @@ func (d *Driver) allGroups(ctx context.Context, shoot *worker.Shoot, in *inputs)
 	return all, nil
 }
 
-// ensure sees to it that every want has its group. It returns what to record: first what is to go, then the groups in use, in the order of
+// ensure creates missing groups. It returns the groups to record: first those to delete, then those in use, in the order of
 // wants.
 func (g *groups) ensure(ctx context.Context, wants []groupWant, recorded []dependency) ([]dependency, error) {
 	if len(g.uids) == 0 {
@@ -73,8 +73,8 @@ func (g *groups) ensure(ctx context.Context, wants []groupWant, recorded []depen
 	return append(unused, inUse...), nil
 }
 
-// find returns the group that a pool has, nil for none: the recorded one, if it is there and of the policy, or else one that is the
-// shoot's. Of several, one with servers is the right one: another would replace the nodes.
+// find returns the group of a pool, nil if there is none: the recorded one, if it exists and has the policy, or else one that is the
+// shoot's. Of several, it prefers one with servers: another one would replace the nodes.
 func (g *groups) find(ctx context.Context, want groupWant, recorded []dependency) (*cloudopenstack.ServerGroup, error) {
 	for _, known := range slices.Backward(recorded) {
 		if known.PoolName != want.pool {
@@ -104,7 +104,7 @@ func (g *groups) find(ctx context.Context, want groupWant, recorded []dependency
 	return nil, nil
 }
 
-// candidates are the groups whose names are read as the pool's, best first.
+// candidates are the groups whose names are the pool's, best first.
 func (g *groups) candidates(want groupWant) []cloudopenstack.ServerGroup {
 	var found []cloudopenstack.ServerGroup
 	names := g.names(want)
@@ -123,7 +123,7 @@ func (g *groups) candidates(want groupWant) []cloudopenstack.ServerGroup {
 	return found
 }
 
-// unused lists what is recorded, or is the shoot's by its name, and no pool uses. What is gone is not worth a record.
+// unused lists groups that are recorded, or the shoot's by their names, and that no pool uses. Deleted ones are omitted.
 func (g *groups) unused(ctx context.Context, inUse, recorded []dependency) ([]dependency, error) {
 	isIn := func(id string, list []dependency) bool {
 		return slices.ContainsFunc(list, func(d dependency) bool { return d.ID == id })
@@ -148,13 +148,13 @@ func (g *groups) unused(ctx context.Context, inUse, recorded []dependency) ([]de
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	for _, group := range unrecorded {
-		pool, _ := g.poolFromName(group) // of names of our form, nobody knows it
+		pool, _ := g.poolFromName(group) // of names of our form, it is unknown
 		unused = append(unused, dependency{PoolName: pool, ID: group.ID, Name: group.Name})
 	}
 	return unused, nil
 }
 
-// get returns a group by its ID, nil when there is none. One that was not listed is asked for: Nova lists a thousand at most.
+// get returns a group by its ID, nil if there is none. It requests one that was not listed: Nova lists at most a thousand.
 func (g *groups) get(ctx context.Context, id string) (*cloudopenstack.ServerGroup, error) {
 	for i := range g.known {
 		if g.known[i].ID == id {
@@ -176,8 +176,8 @@ func (g *groups) get(ctx context.Context, id string) (*cloudopenstack.ServerGrou
 	return &group, nil
 }
 
-// liveMember returns the first server of a group that is alive, nil when there is none: a server that is deleted softly stays a member until
-// the cloud clears it away.
+// liveMember returns the first server of a group that exists, nil if there is none: a soft-deleted server stays a member until
+// the cloud purges it.
 func (g *groups) liveMember(ctx context.Context, group cloudopenstack.ServerGroup) (*cloudopenstack.Server, error) {
 	for _, id := range group.Members {
 		server, err := g.session.GetServer(ctx, id)
@@ -194,7 +194,7 @@ func (g *groups) liveMember(ctx context.Context, group cloudopenstack.ServerGrou
 	return nil, nil
 }
 
-// compare puts false before true.
+// compare orders false before true.
 func compare(a, b bool) int {
 	switch {
 	case a == b:

@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// waitForServers is how long the fake may take to let go of a server.
+// waitForServers bounds how long the fake takes to delete a server.
 const waitForServers = 10 * time.Second
 
 // newGroupName is the name of a new group.
@@ -21,7 +21,7 @@ func (env *environment) newGroupName(pool, policy string) string {
 	return ownerOf(env.shootInput()).names(groupWant{pool, policy})[0]
 }
 
-// createServerGroup makes a group that was there before, and returns its ID.
+// createServerGroup creates a group, and returns its ID.
 func (env *environment) createServerGroup(name, policy string) string {
 	env.t.Helper()
 	group, err := env.session().CreateServerGroup(env.t.Context(), name, policy)
@@ -30,7 +30,7 @@ func (env *environment) createServerGroup(name, policy string) string {
 	return group.ID
 }
 
-// createServer makes a server in a group.
+// createServer creates a server in a group.
 func (env *environment) createServer(group, ofShoot string) string {
 	env.t.Helper()
 	session := env.session()
@@ -51,7 +51,7 @@ func (env *environment) createServer(group, ofShoot string) string {
 	return server.ID
 }
 
-// groupID is the group on record for a pool.
+// groupID is the recorded group of a pool.
 func (env *environment) groupID(pool string) string {
 	env.t.Helper()
 	found, err := recordedGroup(env.dependencies(), pool)
@@ -61,7 +61,7 @@ func (env *environment) groupID(pool string) string {
 
 func TestServerGroups_NoneRequested(t *testing.T) {
 	env := newCloudEnvironment(t)
-	env.driver = New(cloudopenstack.NewSessions(cloudopenstack.Options{})) // not even logged in
+	env.driver = New(cloudopenstack.NewSessions(cloudopenstack.Options{})) // not even a login
 	env.mustReconcile()
 	env.mustReconcile()
 	assert.Empty(t, env.calls())
@@ -112,7 +112,7 @@ func TestServerGroups_Lifecycle(t *testing.T) {
 	assert.Equal(t, theirs, env.cloud.State(fake.DefaultProject).ServerGroups[0].ID)
 }
 
-// countCalls counts calls by what they are.
+// countCalls counts calls by name.
 func (env *environment) countCalls() map[string]int {
 	counted := map[string]int{}
 	for _, call := range env.calls() {
@@ -121,7 +121,7 @@ func (env *environment) countCalls() map[string]int {
 	return counted
 }
 
-// In between, both groups are on record, and machines are of the one that is last: upstream reads it so, too.
+// In between, both groups are recorded, and machines use the last one: upstream reads it so, too.
 func TestServerGroups_UnusedStaysRecorded(t *testing.T) {
 	env := newCloudEnvironment(t)
 	env.setServerGroup("cpu", "soft-anti-affinity")
@@ -136,7 +136,7 @@ func TestServerGroups_UnusedStaysRecorded(t *testing.T) {
 		assert.Equal(t, old, env.dependencies()[0].ID)
 		assert.NotEqual(t, old, env.groupID("cpu"))
 	}
-	env.setServerGroup("cpu", "soft-anti-affinity") // a change of mind
+	env.setServerGroup("cpu", "soft-anti-affinity") // the change is reverted
 	env.mustReconcile()
 	assert.Equal(t, old, env.groupID("cpu"))
 	assert.Equal(t, []string{env.newGroupName("cpu", "soft-anti-affinity")}, env.serverGroupNames())
@@ -153,13 +153,13 @@ func TestServerGroups_RecreatedAfterDeletion(t *testing.T) {
 	assert.Len(t, env.dependencies(), 1)
 }
 
-// #1217: a move to another seed loses the record. The groups are found again, so that no node is replaced.
+// #1217: a migration loses the record. The groups are found again, so that no node is replaced.
 func TestServerGroups_FoundWithoutRecord(t *testing.T) {
 	const policy = "soft-anti-affinity"
 	for sentence, tc := range map[string]struct {
 		pool  string
 		plant func(env *environment) (want string)
-		left  int // how many groups there are in the end
+		left  int // the final number of groups
 	}{
 		"by our name": {"cpu", func(env *environment) string { return env.createServerGroup(env.newGroupName("cpu", policy), policy) }, 1},
 		"by the older name, which can be read in one way only": {
@@ -207,7 +207,7 @@ func TestServerGroups_OfOthersUntouched(t *testing.T) {
 	env.pools[0].Name = "two-x"
 	env.setServerGroup("two-x", policy)
 	env.createServer(env.createServerGroup("shoot--dev--one-two-x-0123456789", policy), "shoot--dev--one-two")
-	env.createServerGroup("shoot--dev--one-two-x-abcdefghij", policy) // nobody can tell whose it is
+	env.createServerGroup("shoot--dev--one-two-x-abcdefghij", policy) // its owner is unknown
 	env.createServerGroup("shoot--dev--onetwo-x-0123456789", policy)
 	env.createServerGroup("5f0c9a52-3c1e-4f6c-0123abcd", policy)
 	env.createServerGroup(env.newGroupName("two-x", policy), "affinity") // ours, but of another policy

@@ -7,14 +7,14 @@ import (
 )
 
 // hashData are the inputs to the hash of a pool whose nodes are replaced. The first three are upstream's, in upstream's order; a
-// pool without them adds nothing. What is ours comes after them. All of it is a promise: another value, another order, or one input
-// more replaces every node of the pools that it is about.
+// pool without them adds nothing. Our own follow. They must never change: another value, another order, or another input
+// replaces all nodes of the affected pools.
 //
 //  1. the ID of the server group,
-//  2. the machine labels that are to replace nodes, as name=value, sorted,
+//  2. the machine labels that replace nodes, as name=value, sorted,
 //  3. the additional security groups, sorted,
 //  4. the additional networks, in their order, which is that of the machine's interfaces,
-//  5. the config drive, if the pool says something about it,
+//  5. the config drive, if the pool sets it,
 //  6. the data volumes, in their order, which is that of the machine's disks.
 func (p *plan) hashData() []string {
 	var data []string
@@ -42,9 +42,9 @@ func (p *plan) hashData() []string {
 	return append(data, p.volumesHashData()...)
 }
 
-// hashDataInPlace are the inputs for a pool whose nodes are updated in place. Upstream has none: the machine stays, and an update of a
-// node for which nothing is to be done never ends. Of ours only the data volumes are in it, which cannot change in such a pool: by
-// them, a class of ours is told from upstream's of the same pool, which has none (see worker.Machines).
+// hashDataInPlace are the inputs for a pool whose nodes are updated in place. Upstream has none: the machine stays, and an update that changes
+// nothing on a node never completes. Of ours it has only the data volumes, which cannot change in such a pool: they distinguish
+// a class of ours from upstream's of the same pool, which has none (see worker.Machines).
 func (p *plan) hashDataInPlace() []string { return p.volumesHashData() }
 
 func (p *plan) volumesHashData() []string {

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// imageOf finds the image of a pool's machines in the CloudProfile, or else among those that are remembered.
+// imageOf finds the image of a pool's machines in the CloudProfile, or else among the recorded ones.
 func (in *inputs) imageOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstackv1alpha1.WorkerStatus) (*openstackv1alpha1.MachineImage, error) {
 	query := openstackv1alpha1.ImageQuery{
 		Name: pool.MachineImage.Name, Version: pool.MachineImage.Version, Region: in.shoot.Worker.Spec.Region,
@@ -31,7 +31,7 @@ func (in *inputs) imageOf(pool *extensionsv1alpha1.WorkerPool, recorded *opensta
 		"or ask the CloudProfile's admin to correct machineImages", pool.Name, err)
 }
 
-// machineType is the pool's in the CloudProfile, nil when it has left it.
+// machineType is the pool's in the CloudProfile, nil if it was removed there.
 func (in *inputs) machineType(pool *extensionsv1alpha1.WorkerPool) *gardencorev1beta1.MachineType {
 	types := in.shoot.Cluster.CloudProfile.Spec.MachineTypes
 	i := slices.IndexFunc(types, func(machineType gardencorev1beta1.MachineType) bool { return machineType.Name == pool.MachineType })
@@ -41,8 +41,8 @@ func (in *inputs) machineType(pool *extensionsv1alpha1.WorkerPool) *gardencorev1
 	return &types[i]
 }
 
-// imagesInUse lists the images of all pools, each once, in the order of pools. Those that no pool uses any more are forgotten:
-// machines are not made of them again.
+// imagesInUse lists the images of all pools, without duplicates, in the order of pools. Images that no pool uses any more are omitted:
+// no machines are created from them again.
 func (in *inputs) imagesInUse(recorded *openstackv1alpha1.WorkerStatus) ([]openstackv1alpha1.MachineImage, error) {
 	var images []openstackv1alpha1.MachineImage
 	for i := range in.shoot.Worker.Spec.Pools {

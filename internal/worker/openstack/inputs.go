@@ -14,14 +14,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// inputs are a shoot's decoded documents. What cannot be read is empty.
+// inputs are a shoot's decoded documents. Those that cannot be decoded are empty.
 type inputs struct {
 	shoot   *worker.Shoot
 	profile *openstackv1alpha1.CloudProfileConfig
 	infra   *openstackv1alpha1.InfrastructureStatus
-	// infraErr says why the Infrastructure's status cannot be decoded.
+	// infraErr is the error of decoding the Infrastructure's status.
 	infraErr error
-	// configs are those of the pools, in their order.
+	// configs are the configurations of the pools, in their order.
 	configs []*openstackv1alpha1.WorkerConfig
 }
 
@@ -34,7 +34,7 @@ func inputsOf(shoot *worker.Shoot) (*inputs, field.ErrorList) {
 	return contract.DecodeOnce(shoot.Decoded, func() (*inputs, field.ErrorList) { return decodeInputs(shoot) })
 }
 
-// decodeInputs reads all documents. Each error says in which it is.
+// decodeInputs decodes all documents. Each error names its document.
 func decodeInputs(shoot *worker.Shoot) (*inputs, field.ErrorList) {
 	var errs field.ErrorList
 	unreadable := func(path *field.Path, err error) {
@@ -60,7 +60,7 @@ func decodeInputs(shoot *worker.Shoot) (*inputs, field.ErrorList) {
 	return in, errs
 }
 
-// keystoneOnly is what a deletion needs of a cloud profile that does not decode. A profile without Keystone lets nobody log in.
+// keystoneOnly is the part of an invalid cloud profile that a deletion needs. Without Keystone, there is no login.
 func keystoneOnly(shoot *worker.Shoot) *openstackv1alpha1.CloudProfileConfig {
 	profile, err := openstackv1alpha1.DecodeKeystone(shoot.Cluster.CloudProfile.Spec.ProviderConfig)
 	if err != nil {
@@ -69,7 +69,7 @@ func keystoneOnly(shoot *worker.Shoot) *openstackv1alpha1.CloudProfileConfig {
 	return profile
 }
 
-// checkInfrastructure reports what every machine needs and the Infrastructure has not reported. That passes with its next reconciliation.
+// checkInfrastructure reports what every machine needs and the Infrastructure's status lacks. Its next reconciliation resolves that.
 func (in *inputs) checkInfrastructure() error {
 	if in.infraErr != nil {
 		return fmt.Errorf("decoding %s: %w", infraPath(), in.infraErr)
@@ -99,7 +99,7 @@ func configurationProblems(errs field.ErrorList) error {
 	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", fielderrors.Error(errs))
 }
 
-// credentials settles who logs in and where.
+// credentials returns the account and the address of the login.
 func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
 	credentials, err := cloudopenstack.ParseCredentials(in.shoot.Credentials)
 	if err != nil {
@@ -116,7 +116,7 @@ func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
 	return credentials, credentials.Validate()
 }
 
-// wantedGroups lists the server groups that pools ask for, in the order of pools.
+// wantedGroups lists the server groups of pools, in the order of pools.
 func (in *inputs) wantedGroups() []groupWant {
 	var wants []groupWant
 	for i, config := range in.configs {
@@ -134,7 +134,7 @@ func policyOf(config *openstackv1alpha1.WorkerConfig) string {
 	return config.ServerGroup.Policy
 }
 
-// nodesGroup is the name of the shoot's security group, empty when the Infrastructure does not say it.
+// nodesGroup is the name of the shoot's security group, empty if the Infrastructure's status lacks it.
 func (in *inputs) nodesGroup() string {
 	for _, group := range in.infra.SecurityGroups {
 		if group.Purpose == openstackv1alpha1.PurposeNodes {
@@ -157,7 +157,7 @@ func (in *inputs) subnets() []string {
 	return ids
 }
 
-// recordedGroup returns the server group that a pool uses. Those of the pool before it in the list are on their way out.
+// recordedGroup returns the server group that a pool uses. Earlier entries of the pool in the list are to be deleted.
 func recordedGroup(dependencies []openstackv1alpha1.ServerGroupDependency, pool string) (openstackv1alpha1.ServerGroupDependency, error) {
 	for _, last := range slices.Backward(dependencies) {
 		if last.PoolName == pool {

@@ -24,10 +24,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// -update writes the golden files instead of comparing with them. For hashdata.json that is a decision about every node in the world.
+// -update writes the golden files instead of comparing with them. A change of hashdata.json replaces nodes of existing shoots.
 var update = flag.Bool("update", false, "write golden files")
 
-// checkGolden compares a value, as JSON, with what a file under testdata says.
+// checkGolden compares a value, as JSON, with a file in testdata.
 func checkGolden(t *testing.T, name string, got any) {
 	t.Helper()
 	var text bytes.Buffer
@@ -49,7 +49,7 @@ type (
 	config = openstackv1alpha1.WorkerConfig
 )
 
-// poolCases are pools that upstream can express, and ours.
+// poolCases are pools with upstream's fields and with ours.
 func poolCases() map[string]func(*environment, *pool, *config) {
 	return map[string]func(*environment, *pool, *config){
 		"plain":         func(*environment, *pool, *config) {},
@@ -121,14 +121,14 @@ func poolCases() map[string]func(*environment, *pool, *config) {
 	}
 }
 
-// goldenClass is a pool's machines as a golden file shows them: for the first zone, in which all that is not the zone's is the same.
+// goldenClass has a pool's machines in a golden file: for the first zone; other zones differ in their own fields only.
 type goldenClass struct {
 	Spec         openstackmachine.MachineProviderConfigSpec `json:"spec"`
 	NodeLabels   map[string]string                          `json:"nodeLabels"`
 	NodeTemplate any                                        `json:"nodeTemplate,omitempty"`
 }
 
-// goldenHash is what a pool contributes to its hash.
+// goldenHash is a pool's part of its hash.
 type goldenHash struct {
 	Data     []string    `json:"data"`
 	InPlace  []string    `json:"inPlace"`
@@ -182,7 +182,7 @@ func TestMachines_Golden(t *testing.T) {
 	checkGolden(t, "hashdata.json", hashes)
 }
 
-// Upstream ignores data volumes: what it makes of a pool is the same pool without them.
+// Upstream ignores data volumes: its class is that of the same pool without them.
 func TestMachines_UpstreamMachines(t *testing.T) {
 	env := newEnvironment(t)
 	poolCases()["everything"](env, &env.pools[0], env.configs[0])
@@ -240,7 +240,7 @@ func TestPrepare_RecordsImages(t *testing.T) {
 	assert.Equal(t, want[:1], typed.MachineImages, "what no pool uses is forgotten")
 }
 
-// In a deletion a class that is missing is made anew, whatever has become of the inputs: machines are found by its tags.
+// In a deletion a missing class is created again, even if the inputs are invalid: machines are found by its tags.
 func TestMachines_Deletion(t *testing.T) {
 	env := newEnvironment(t)
 	poolCases()["everything"](env, &env.pools[0], env.configs[0])
@@ -262,7 +262,7 @@ func TestMachines_Deletion(t *testing.T) {
 	}, config.Spec.Tags)
 }
 
-// What nobody asked for does not stand in the class: a driver of another version need not know it.
+// Fields that are not set are not in the class: drivers of other versions need not know them.
 func TestMachines_PlainClass(t *testing.T) {
 	env := newEnvironment(t)
 	shoot := env.shootInput()

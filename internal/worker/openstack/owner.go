@@ -12,30 +12,30 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// groupWant is the server group that a pool asks for.
+// groupWant is a pool's wanted server group.
 type groupWant struct{ pool, policy string }
 
-// owner tells a shoot's server groups by their names.
+// owner finds a shoot's server groups by their names.
 //
-// A name of the form that is made here, and by newer versions of the upstream extension, is the first 18 characters of the shoot's UID,
-// a hyphen and 8 hex digits: 60 random bits, which nobody else's name begins with by chance. It can be told as the shoot's whatever pool
-// it was made for.
+// A name of the form of this package, and of newer versions of the upstream extension, is the first 18 characters of the shoot's UID,
+// a hyphen and 8 hex digits: 60 random bits, which no other name begins with by chance. It identifies the shoot independent of the
+// pool.
 //
 // A name of the older form is `<technical ID>-<pool>-<suffix>`, the suffix being 10 random letters and digits, or for a while 5 hex digits of a
-// hash of the policy. All three may hold hyphens but the suffix, so that `shoot--dev--foo-bar-x-0123456789` is of pool bar-x of shoot foo, or
-// of pool x of shoot foo-bar. Only where neither the shoot's name nor the pool's has a hyphen there is a single way to read it. Everywhere else
-// the name proves nothing, and a group is the shoot's only if it is recorded, or if one of its servers is a machine of the shoot.
+// hash of the policy. All parts except the suffix may contain hyphens, so that `shoot--dev--foo-bar-x-0123456789` is of pool bar-x of shoot foo, or
+// of pool x of shoot foo-bar. A name is unambiguous only if neither the shoot's name nor the pool's has a hyphen. An ambiguous name
+// proves nothing, and a group is the shoot's only if it is recorded, or if one of its servers is a machine of the shoot.
 type owner struct {
 	technicalID string
-	// uids are those that the shoot has in names: the first is that of new names.
+	// uids are the shoot's UIDs in names: the first is that of new names.
 	uids []string
 }
 
-// lengthOfUID is how much of a UID stands in a name.
+// lengthOfUID is the length of the part of a UID in a name.
 const lengthOfUID = 18
 
-// ownerOf takes the UID of the Shoot object for new names, as the upstream extension does. It is another one than the UID of the shoot
-// itself when the garden cluster has been restored.
+// ownerOf uses the UID of the Shoot object for new names, as the upstream extension does. It differs from the UID of the shoot
+// after a restore of the garden cluster.
 func ownerOf(shoot *worker.Shoot) owner {
 	o := owner{technicalID: shoot.TechnicalID}
 	for _, uid := range []string{string(shoot.Cluster.Shoot.UID), shoot.UID} {
@@ -46,7 +46,7 @@ func ownerOf(shoot *worker.Shoot) owner {
 	return o
 }
 
-// names are those of our form that the group may have which a pool asks for. The first is that of a new group.
+// names are the possible names of our form of a pool's group. The first is that of a new group.
 func (o owner) names(want groupWant) []string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "pool=%s,policy=%s", want.pool, want.policy))
 	var names []string
@@ -56,7 +56,7 @@ func (o owner) names(want groupWant) []string {
 	return names
 }
 
-// isNamed reports whether a name of our form is the shoot's, for whatever pool and policy.
+// isNamed reports whether a name of our form is the shoot's, for any pool and policy.
 func (o owner) isNamed(name string) bool {
 	for _, uid := range o.uids {
 		hash, isOurs := strings.CutPrefix(name, uid+"-")
@@ -67,7 +67,7 @@ func (o owner) isNamed(name string) bool {
 	return false
 }
 
-// poolFromName returns the pool in a name of the older form, if it is read as the shoot's.
+// poolFromName returns the pool in a name of the older form, if it can be the shoot's.
 func (o owner) poolFromName(group cloudopenstack.ServerGroup) (string, bool) {
 	rest, hasPrefix := strings.CutPrefix(group.Name, o.technicalID+"-")
 	end := strings.LastIndexByte(rest, '-')
@@ -80,7 +80,7 @@ func (o owner) poolFromName(group cloudopenstack.ServerGroup) (string, bool) {
 	return rest[:end], isRandom || suffix == hex.EncodeToString(ofPolicy[:])[:5]
 }
 
-// isUnambiguous reports whether there is no other way to read a name of the older form.
+// isUnambiguous reports whether a name of the older form can only be the shoot's.
 func (o owner) isUnambiguous(pool string) bool {
 	at := strings.LastIndex(o.technicalID, "--")
 	return at > 0 && !strings.Contains(o.technicalID[at+2:], "-") && !strings.Contains(pool, "-")

@@ -14,13 +14,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// Labels of nodes by which the storage drivers know where a node is.
+// Labels of nodes by which the storage drivers find a node's zone.
 const (
 	labelCinderZone = "topology.cinder.csi.openstack.org/zone"
 	labelManilaZone = "topology.manila.csi.openstack.org/zone"
 )
 
-// plan is everything that the machines of a pool are made of.
+// plan has all inputs of the machines of a pool.
 type plan struct {
 	in     *inputs
 	pool   *extensionsv1alpha1.WorkerPool
@@ -33,7 +33,7 @@ type plan struct {
 	dataVolumes  []openstackmachine.DataVolume
 }
 
-// planOf gathers what is to be known of a pool. In a deletion nothing is amiss, since no machine is made any more.
+// planOf returns the plan of a pool. In a deletion missing inputs are accepted, since no machine is created.
 func (in *inputs) planOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstackv1alpha1.WorkerStatus) (*plan, error) {
 	p := &plan{in: in, pool: pool}
 	var err error
@@ -47,7 +47,7 @@ func (in *inputs) planOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstac
 		if !in.shoot.Deleting {
 			return nil, err
 		}
-		p.image = &openstackv1alpha1.MachineImage{Image: pool.MachineImage.Name} // a class has to name one
+		p.image = &openstackv1alpha1.MachineImage{Image: pool.MachineImage.Name} // a class must name one
 	}
 	if policyOf(p.config) != "" {
 		dependency, err := recordedGroup(recorded.ServerGroupDependencies, pool.Name)
@@ -62,7 +62,7 @@ func (in *inputs) planOf(pool *extensionsv1alpha1.WorkerPool, recorded *openstac
 	return p, nil
 }
 
-// sizeDisks settles the volumes.
+// sizeDisks determines the volumes.
 func (p *plan) sizeDisks() error {
 	if err := p.sizeRootDisk(); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (p *plan) sizeDisks() error {
 	return nil
 }
 
-// sizeRootDisk settles the root volume. A pool that names no type for it has that of the machine type, if there is one, and then its size,
-// too: machine types without any disk of their own depend on it.
+// sizeRootDisk determines the root volume. A pool without a volume type gets that of the machine type, if there is one, and then its size,
+// too: machine types without a disk of their own need it.
 func (p *plan) sizeRootDisk() (err error) {
 	if volume := p.pool.Volume; volume != nil {
 		if volume.Size != "" {
@@ -114,7 +114,7 @@ func (p *plan) sizeRootDisk() (err error) {
 	return nil
 }
 
-// withoutDataVolumes is what the upstream extension makes of the pool: it ignores them.
+// withoutDataVolumes is upstream's description of the pool: it ignores data volumes.
 func (p *plan) withoutDataVolumes() *plan {
 	upstream := *p
 	upstream.dataVolumes = nil
@@ -159,11 +159,11 @@ func (p *plan) spec(zone string) openstackmachine.MachineProviderConfigSpec {
 			spec.Networks = append(spec.Networks, openstackmachine.Network{ID: network.ID, Name: network.Name})
 		}
 	}
-	// Nothing in a class is shared with another one, nor with what it was made of.
+	// Classes share no memory with each other or with their inputs.
 	return *spec.DeepCopy()
 }
 
-// securityGroups are the shoot's own and the additional ones, in their order and each once.
+// securityGroups are the shoot's own and the additional ones, in their order, without duplicates.
 func (p *plan) securityGroups() []string {
 	groups := []string{p.in.nodesGroup()}
 	for _, group := range p.config.AdditionalSecurityGroups {
@@ -174,7 +174,7 @@ func (p *plan) securityGroups() []string {
 	return groups
 }
 
-// nodeTemplate has what the user says of nodes. What the pool says is filled in by the contract.
+// nodeTemplate has the user's values. The contract adds those of the pool.
 func (p *plan) nodeTemplate() machinev1alpha1.NodeTemplate {
 	if p.config.NodeTemplate == nil {
 		return machinev1alpha1.NodeTemplate{}
@@ -184,10 +184,10 @@ func (p *plan) nodeTemplate() machinev1alpha1.NodeTemplate {
 	}
 }
 
-// tags are the metadata of machines: labels of the pool, labels of machines, and whose machines they are.
+// tags are the metadata of machines: labels of the pool, labels of machines, and marks of ownership.
 //
-// Several labels may become the same key. A machine label wins over a label of the pool; among those of one sort, the label that is
-// written like the key wins, and otherwise the last one by its name. No label says whose a machine is.
+// Several labels may have the same key as metadata. A machine label takes precedence over a label of the pool; among those of one sort, the label with
+// exactly that key, and otherwise the last one by its name. Labels cannot override marks of ownership.
 func (p *plan) tags() map[string]string {
 	ofMachines := map[string]string{}
 	for _, label := range p.config.MachineLabels {

@@ -8,9 +8,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 )
 
-// suiteErrorResponses are the errors with which Keystone and Nova may truthfully refuse a call that is right: that they do not know who asks,
-// that they forbid it, which is how Nova speaks of a quota, too; that there are too many requests; and that something is wrong
-// with them, which a proxy may say after the effect. 404 for what exists would be a lie.
+// suiteErrorResponses are the errors that Keystone and Nova may return to a valid call: unauthorized; forbidden, which Nova also
+// returns for exceeded quotas; too many requests; and server errors, which a proxy may return after the effect. 404 for
+// existing resources is not among them.
 func suiteErrorResponses(call contracttest.Call) []contracttest.ErrorResponse {
 	body := func(status int, message string) any {
 		if strings.HasPrefix(call.Path, "/compute") && status != http.StatusUnauthorized {

@@ -18,7 +18,7 @@ import (
 
 var apiServer contracttest.Shared
 
-// parallel is how many tests run at a time. They spend most of it waiting, but some of them count what is written while time passes.
+// parallel is how many tests run at a time. They spend most of it waiting, but some of them count writes over time.
 const parallel = "4"
 
 func TestMain(m *testing.M) {
@@ -35,13 +35,13 @@ func TestWorkerSuite(t *testing.T) {
 	workertest.Run(t, apiServer.Get(t), suiteSubject(newDriver, "nova", "north"))
 }
 
-// It runs several cases at a time by itself.
+// It runs several cases at a time itself.
 func TestWorkerSuite_Exploration(t *testing.T) {
 	workertest.RunExploration(t, apiServer.Get(t), suiteSubject(newDriver, "nova"), contracttest.Options{MergeFaults: true})
 }
 
-// The suite would find drivers out that do not look before they make, that take a name that begins like the shoot's for the shoot's
-// own, or that leave things behind.
+// The suite must reject drivers that create without looking for existing resources, that take a name with the prefix of the shoot's for the shoot's
+// own, or that leave resources behind.
 func TestWorkerSuite_BrokenDrivers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -68,7 +68,7 @@ func TestWorkerSuite_BrokenDrivers(t *testing.T) {
 
 func newDriver(sessions *cloudopenstack.Sessions) worker.Driver { return openstack.New(sessions) }
 
-// suiteSubject is a cloud in which the second pool is in some zones.
+// suiteSubject is a cloud whose second pool has the given zones.
 func suiteSubject(build func(*cloudopenstack.Sessions) worker.Driver, zones ...string) workertest.Subject {
 	return workertest.Subject{
 		Type: openstack.Type,

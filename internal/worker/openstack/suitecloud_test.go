@@ -20,14 +20,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/workertest"
 )
 
-// suiteCloud is the fake OpenStack as the suite sees it.
+// suiteCloud is the fake OpenStack for the suite.
 type suiteCloud struct {
 	fake  *fake.Cloud
 	build func(*cloudopenstack.Sessions) worker.Driver
 	zones []string
 
 	mutex sync.Mutex
-	// aliases are names for IDs of server groups, which no two clouds have in common.
+	// aliases are names for IDs of server groups, which differ between clouds.
 	aliases map[string]string
 }
 
@@ -46,7 +46,7 @@ func newSuiteCloud(
 	return c, nil
 }
 
-// createOthers makes server groups that look as much like the shoot's as they can without being it: of shoots whose technical IDs or
+// createOthers creates server groups that are as similar to the shoot's as possible: of shoots whose technical IDs or
 // UIDs begin alike, and of users.
 func (c *suiteCloud) createOthers(shoot workertest.Identity) error {
 	for _, name := range []string{
@@ -108,7 +108,7 @@ func (c *suiteCloud) NewDriver(transport contracttest.Transport) (worker.Driver,
 	return deterministicDriver{Driver: driver, cloud: c}, nil
 }
 
-// deterministicDriver is a driver whose hashes are the same in every cloud: the ID of a server group is in them, and is random. Another group under
+// deterministicDriver is a driver whose hashes are the same in every cloud: they contain the ID of a server group, which is random. Another group with
 // the same name is still another input.
 type deterministicDriver struct {
 	worker.Driver
@@ -125,7 +125,7 @@ func (d deterministicDriver) Machines(shoot *worker.Shoot, status runtime.Object
 	return machines, err
 }
 
-// alias returns the name that a server group has, and which of those of its name it is. Everything else stays what it is.
+// alias returns the name of a server group, with its index among those of the name. Other values are not changed.
 func (c *suiteCloud) alias(id string) string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

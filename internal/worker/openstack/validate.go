@@ -19,10 +19,10 @@ func (d *Driver) Validate(shoot *worker.Shoot) field.ErrorList {
 	}
 	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
 	if err != nil {
-		return nil // Prepare says so: it is nothing that the user could mend
+		return nil // Prepare reports it: the user cannot correct it
 	}
 	if in.checkInfrastructure() != nil {
-		return nil // Prepare says so, too
+		return nil // Prepare reports this, too
 	}
 	if len(shoot.PodRanges) == 0 {
 		errs = append(errs, field.Required(field.NewPath("shoot", "spec", "networking", "pods"), "give the range of pods"))
@@ -53,7 +53,7 @@ func (in *inputs) validatePool(i int, recorded *openstackv1alpha1.WorkerStatus) 
 	return errs
 }
 
-// previouslyAccepted is what somebody else has admitted already: everything, but for a policy whose group does not exist yet.
+// previouslyAccepted is the part of the configuration that was admitted before: everything, except a policy whose group does not exist yet.
 func (in *inputs) previouslyAccepted(
 	pool *extensionsv1alpha1.WorkerPool, config *openstackv1alpha1.WorkerConfig, recorded *openstackv1alpha1.WorkerStatus,
 ) *validation.WorkerPool {
@@ -71,7 +71,7 @@ func (in *inputs) previouslyAccepted(
 	return &accepted
 }
 
-// hasGroup reports whether a group is recorded for a pool that may have the policy: only names of our form tell the policy.
+// hasGroup reports whether a group is recorded for a pool that may have the policy: only names of our form contain the policy.
 func (in *inputs) hasGroup(want groupWant, recorded *openstackv1alpha1.WorkerStatus) bool {
 	owner := ownerOf(in.shoot)
 	dependency, err := recordedGroup(recorded.ServerGroupDependencies, want.pool)
