@@ -22,7 +22,7 @@ func TestReadCredentials(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		object, reference, name string
 		refused                 bool
-		want                    string // whose data; empty for none
+		want                    string // whose data are expected; empty for none
 	}{
 		"in the object's namespace":            {object: "shoot--dev--one", reference: "shoot--dev--one", name: "cloudprovider", want: "shoot--dev--one"},
 		"of a self-hosted shoot":               {object: "kube-system", reference: "kube-system", name: "cloudprovider", want: "kube-system"},

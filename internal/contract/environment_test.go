@@ -30,7 +30,7 @@ type (
 
 const finalizer = "extensions.gardener.cloud/infrastructure"
 
-// actuator is a contract's work as functions; what is nil does nothing.
+// actuator is an Actuator of functions, each of which may be nil.
 type actuator struct {
 	mutex                                   sync.Mutex
 	calls                                   []string
@@ -69,7 +69,7 @@ func (a *actuator) recordedCalls() []string {
 	return slices.Clone(a.calls)
 }
 
-// environment is one object of one shoot, a gardenlet that asks for operations on it, and a process that fulfils them.
+// environment is one object of one shoot, a simulated gardenlet, and a process that reconciles the object.
 type environment struct {
 	*contracttest.Gardenlet[*object]
 	t         *testing.T
@@ -126,7 +126,7 @@ func (s *environment) start() *contracttest.Instance {
 	return instance
 }
 
-// deploy creates the object with an order.
+// deploy creates the object with a request.
 func (s *environment) deploy(operation string, changes ...func(*object)) {
 	s.t.Helper()
 	o := &object{Spec: extensionsv1alpha1.InfrastructureSpec{

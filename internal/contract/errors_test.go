@@ -20,8 +20,8 @@ func TestCodes(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		err   error
 		codes []gardencorev1beta1.ErrorCode
-		pause time.Duration // that the cloud asked for
-		final bool          // gardenlet turns the shoot to Failed
+		pause time.Duration // the delay that the cloud requested
+		final bool          // gardenlet sets the shoot to Failed
 	}{
 		"a configuration problem is final for gardenlet":        {cloud.Errorf(cloud.Configuration, "x"), codes(gardencorev1beta1.ErrorConfigurationProblem), 0, true},
 		"rejected credentials are final for gardenlet":          {cloud.Errorf(cloud.Unauthenticated, "x"), codes(gardencorev1beta1.ErrorInfraUnauthenticated), 0, true},

@@ -15,7 +15,7 @@ func errorUnless(condition bool, text string) error {
 	return errors.New(text)
 }
 
-// slowGraph has a task that is done and one that waits until released is closed.
+// slowGraph has a completed task and one that waits until released is closed.
 func slowGraph(released <-chan struct{}) *contract.Graph {
 	g := contract.NewGraph("reconciling infrastructure")
 	network := g.Add(contract.Task{Name: "ensuring network", Do: func(context.Context) error { return nil }})

@@ -20,7 +20,7 @@ import (
 // longExternalText is more than the API server accepts in one object, with a terminal escape near its beginning.
 func longExternalText() string { return "quota \x1b[31m" + strings.Repeat("exceeded ", 600_000) }
 
-// assertTruncated holds a text of the status against what fits into it.
+// assertTruncated checks that a text of the status is truncated.
 func assertTruncated(t *testing.T, text, beginning string) {
 	t.Helper()
 	assert.LessOrEqual(t, len(text), truncate.MaxStatus)
@@ -28,7 +28,7 @@ func assertTruncated(t *testing.T, text, beginning string) {
 	assert.NotContains(t, text, "\x1b")
 }
 
-// A peer that answers with megabytes must not keep its error, or any later progress, from being told.
+// A response of megabytes must not prevent the report of its error, or of later progress.
 func TestStatus_LongExternalText(t *testing.T) {
 	t.Run("an error is cut in status and log and keeps its code", func(t *testing.T) {
 		s := newEnvironment(t, &actuator{reconcile: func(context.Context, *reconciliation) error {

@@ -21,7 +21,7 @@ const (
 	complete = `{"half":"both"}`
 )
 
-// newFollowUpEnvironment is a contract that does half of its work at once and the other half when due says so.
+// newFollowUpEnvironment returns a contract that does a part of its work at once and the rest when due is true.
 func newFollowUpEnvironment(t *testing.T, due *atomic.Bool, checks *atomic.Int32) *environment {
 	t.Helper()
 	s := newEnvironment(t, &actuator{})

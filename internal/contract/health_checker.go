@@ -25,7 +25,7 @@ import (
 // conflictPause is the delay before the next check of an object that changed during a check.
 const conflictPause = 200 * time.Millisecond
 
-// checkTimeout bounds one check: a few requests to the API server.
+// checkTimeout bounds one check, which makes a few requests to the API server.
 const checkTimeout = 15 * time.Second
 
 // healthChecker checks the objects of one contract, each by one check at a time.
@@ -80,9 +80,9 @@ func (l *healthChecker[O]) check(ctx context.Context, object O) (findings Findin
 	return l.health.Check(ctx, CheckInput[O]{Object: clone(object), Reader: l.reader, Now: l.clock.Now()})
 }
 
-// write brings the object's conditions up to date if anything has changed. The list of conditions is one value to the API
-// server, of which others write parts, too: it is written only over the version of the object that was checked. That also
-// keeps a slow check from changing an object that was deleted or migrated meanwhile.
+// write patches the object's conditions if anything has changed. For the API server, the list of conditions is one value, parts of which
+// others write: it is written only over the version of the object that was checked. That also
+// prevents a slow check from changing an object that was deleted or migrated meanwhile.
 func (l *healthChecker[O]) write(ctx context.Context, object O, findings Findings, failure error) error {
 	known := object.GetExtensionStatus().GetConditions()
 	next := l.health.conditionsAfter(known, findings, failure, l.clock.Now())

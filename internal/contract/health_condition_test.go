@@ -25,13 +25,13 @@ const (
 
 type testHealth = Health[*extensionsv1alpha1.ControlPlane]
 
-// checkStep is one look in a row of looks: what is found after a while, and what the condition is then.
+// checkStep is one check: what it finds after a while, and the resulting condition.
 type checkStep struct {
 	later   time.Duration
 	finding *Finding
 	failure error
 	want    string // status, reason, message
-	// transitioned is whether the transition time is this look's, written whether the condition differs at all.
+	// transitioned is whether the transition time is that of this check, written whether the condition differs at all.
 	transitioned, written bool
 }
 

@@ -29,7 +29,7 @@ const (
 	observed gardencorev1beta1.ConditionType = "Observed"
 )
 
-// healthEnvironment is a stage whose process also looks at the object's health.
+// healthEnvironment is an environment whose process also checks the object's health.
 type healthEnvironment struct {
 	*environment
 	checkCount    atomic.Int32
@@ -82,7 +82,7 @@ func (s *healthEnvironment) start() *contracttest.Instance {
 	return instance
 }
 
-// create runs the process and brings the object into being.
+// create runs the process and creates the object.
 func (s *healthEnvironment) create(changes ...func(*object)) {
 	s.t.Helper()
 	instance := s.start()
@@ -101,17 +101,17 @@ func (s *healthEnvironment) waitStatus(want gardencorev1beta1.ConditionStatus) g
 	return *v1beta1helper.GetCondition(o.Status.Conditions, healthy)
 }
 
-// waitForChecks waits until there have been some more looks, the last of which are over.
+// waitForChecks waits until further checks have ended.
 func (s *healthEnvironment) waitForChecks() {
 	s.t.Helper()
 	enough := s.checkCount.Load() + 10
 	require.Eventually(s.t, func() bool { return s.checkCount.Load() >= enough }, 30*time.Second, 5*time.Millisecond)
 }
 
-// assertNoMoreChecks gives looks a chance to happen that must not.
+// assertNoMoreChecks asserts that there are no further checks.
 func (s *healthEnvironment) assertNoMoreChecks() {
 	s.t.Helper()
-	time.Sleep(100 * time.Millisecond) // the last look may still be under way
+	time.Sleep(100 * time.Millisecond) // the last check may still be running
 	before := s.checkCount.Load()
 	time.Sleep(300 * time.Millisecond) // 15 intervals
 	assert.Equal(s.t, before, s.checkCount.Load())
@@ -129,7 +129,7 @@ func (s *healthEnvironment) writesDuring(do func()) []string {
 	return names
 }
 
-// writeCondition adds the condition of somebody else, under an optimistic lock as everybody has to.
+// writeCondition adds a condition of another client, under an optimistic lock.
 func (s *healthEnvironment) writeCondition(ctx context.Context, message string) error {
 	for {
 		o, err := s.Get(ctx)
@@ -158,7 +158,7 @@ func TestHealth_WritesOnlyChanges(t *testing.T) {
 	s.create()
 	first := s.waitStatus(gardencorev1beta1.ConditionTrue)
 	require.NoError(t, s.writeCondition(t.Context(), "seen"))
-	time.Sleep(time.Second) // for times to differ, which are cut to the second
+	time.Sleep(time.Second) // so that times differ, which have a resolution of a second
 
 	assert.Empty(t, s.writesDuring(s.waitForChecks), "nothing changes")
 	s.setFinding(contract.Finding{Message: "It is down.", Codes: []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraDependencies}})

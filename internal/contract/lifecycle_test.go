@@ -323,7 +323,7 @@ func TestMigrateAndRestore(t *testing.T) {
 		assert.Equal(t, gardencorev1beta1.LastOperationTypeMigrate, o.Status.LastOperation.Type)
 		assert.Equal(t, gardencorev1beta1.LastOperationStateSucceeded, o.Status.LastOperation.State)
 		require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
-		time.Sleep(200 * time.Millisecond) // nothing is to happen; the calls below tell
+		time.Sleep(200 * time.Millisecond) // nothing must happen; the calls below show it
 		assert.Equal(t, []string{"reconcile Create", "migrate Migrate"}, s.actuator.recordedCalls())
 		o = s.get()
 		o.Finalizers = nil
@@ -360,7 +360,7 @@ func TestAdd_UnclaimedObjects(t *testing.T) {
 			s := newEnvironment(t, &actuator{})
 			s.run()
 			s.deploy(v1beta1constants.GardenerOperationReconcile, change)
-			time.Sleep(200 * time.Millisecond) // nothing is to happen; the calls below tell
+			time.Sleep(200 * time.Millisecond) // nothing must happen; the calls below show it
 			assert.Empty(t, s.actuator.recordedCalls())
 			assert.Empty(t, s.get().Finalizers)
 		})
@@ -431,7 +431,7 @@ func TestReconcile_ClusterMissing(t *testing.T) {
 }
 
 func TestDelete_RetriedByTimestamp(t *testing.T) {
-	// The process has given the object up: its shoot has failed. A user's retry shows in nothing but the timestamp.
+	// The process has stopped retrying, since the shoot has failed. A user's retry changes only the timestamp.
 	for sentence, changeShoot := range map[string]func(*gardencorev1beta1.Shoot){
 		"when the shoot is retried":                        func(*gardencorev1beta1.Shoot) {},
 		"when the shoot is to be force-deleted in its way": forceDeletion,
@@ -507,7 +507,7 @@ func TestStatusWriter_ResponseLost(t *testing.T) {
 		return p.StateRecorder.Run(ctx, slowGraph(released))
 	}
 	s.run()
-	// The first status write of a slow reconcile is its first word of progress.
+	// The first status write of a slow reconciliation is its first report of progress.
 	s.faults.Arm(&contracttest.Fault{
 		Call: contracttest.Call{
 			Target: contracttest.KubeAPI, Method: http.MethodPatch,

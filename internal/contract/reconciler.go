@@ -23,8 +23,8 @@ const (
 	prepareTimeout = 30 * time.Second
 	// writeTimeout bounds one status write.
 	writeTimeout = 5 * time.Second
-	// concludeTimeout bounds the writes after a pass. They continue when the process has to stop, and fit, together
-	// with a status write in progress, into its grace period.
+	// concludeTimeout bounds the writes after a reconciliation. They continue during the shutdown, and are shorter, together
+	// with a running status write, than its grace period.
 	concludeTimeout = 15 * time.Second
 )
 

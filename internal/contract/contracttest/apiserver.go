@@ -39,8 +39,8 @@ type APIServer struct {
 	testEnv *envtest.Environment
 }
 
-// Shared starts an API server when the first test of a package asks for it, and keeps it for the others. Declare one in
-// a package's tests and run them with Shared.Run from TestMain; tests that never ask for it don't pay for it.
+// Shared starts an API server when the first test of a package needs it, and keeps it for the others. Declare one in
+// a package's tests and run them with Shared.Run from TestMain; without a test that needs it, none is started.
 type Shared struct {
 	once   sync.Once
 	server *APIServer
@@ -60,7 +60,7 @@ func (s *Shared) Run(m *testing.M) int {
 	return code
 }
 
-// Get returns the API server. It fails the test when there are no binaries to start.
+// Get returns the API server. It fails the test if the binaries are missing.
 func (s *Shared) Get(t testing.TB) *APIServer {
 	t.Helper()
 	s.once.Do(func() { s.server, s.err = NewAPIServer(t.Context()) })
@@ -85,8 +85,8 @@ func StartAPIServer(t testing.TB) *APIServer {
 	return server
 }
 
-// NewAPIServer starts an API server; the caller stops it. The binaries are looked for in KUBEBUILDER_ASSETS and then in
-// .cache/envtest of the working directory and those above it.
+// NewAPIServer starts an API server; the caller stops it. It looks for the binaries in KUBEBUILDER_ASSETS and then in
+// .cache/envtest of the working directory and its parents.
 func NewAPIServer(ctx context.Context) (*APIServer, error) {
 	binaries, err := binaryDirectory()
 	if err != nil {
@@ -96,7 +96,7 @@ func NewAPIServer(ctx context.Context) (*APIServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	// controller-runtime prints a stack trace when nobody gave it a logger. Managers under test have their own.
+	// controller-runtime prints a stack trace if no logger is set. Managers under test have their own.
 	ctrllog.SetLogger(logr.Discard())
 
 	testEnv := &envtest.Environment{
@@ -106,7 +106,7 @@ func NewAPIServer(ctx context.Context) (*APIServer, error) {
 		ControlPlaneStartTimeout: 2 * time.Minute,
 		ControlPlaneStopTimeout:  time.Minute,
 	}
-	// Many processes under test speak to it at once, each as hard as it can.
+	// Many processes under test use it at the same time, without client-side rate limits.
 	testEnv.ControlPlane.GetAPIServer().Configure().
 		Set("max-requests-inflight", "4000").
 		Set("max-mutating-requests-inflight", "2000").
@@ -144,7 +144,7 @@ func newAPIServer(testEnv *envtest.Environment, config *rest.Config) (*APIServer
 	return &APIServer{Config: config, Client: c, mapper: mapper, testEnv: testEnv}, nil
 }
 
-// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types, ManagedResources and machines: what tests read and
+// NewScheme returns a scheme with Kubernetes' own types, Gardener's extension types, ManagedResources and machines, which tests read and
 // write. Processes under test have their own, see Program.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
@@ -175,7 +175,7 @@ func (s *APIServer) NewNamespace(ctx context.Context) (string, error) {
 	return namespace.Name, nil
 }
 
-// restMapper spares every manager the discovery: the set of resources never changes.
+// restMapper replaces the discovery of every manager: the set of resources never changes.
 func (s *APIServer) restMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	return s.mapper, nil
 }

@@ -16,20 +16,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Target says whom a process under test speaks to.
+// Target is a service that a process under test calls.
 type Target string
 
 const (
-	// KubeAPI is the Kubernetes API server. Its calls of interest are the writes, except those of Leases and Events.
+	// KubeAPI is the Kubernetes API server. Its tracked calls are the writes, except those of Leases and Events.
 	KubeAPI Target = "kube"
-	// Cloud is the cloud; every call is of interest.
+	// Cloud is the cloud; every call is tracked.
 	Cloud Target = "cloud"
 )
 
-// Call is a request of interest, named so that the same request of another run has the same name: identifiers, checksums in
-// names and the namespace are blotted out, of a query only the keys are kept, the name of a new object and a new state of the
-// last operation are added, and equal requests are numbered in the order they come. A number counted over all requests
-// would not do, since a process makes many of them at the same time.
+// Call is a tracked request, named so that the same request of another run has the same name: identifiers, checksums in
+// names and the namespace are replaced, of a query only the keys are kept, the name of a new object and a new state of the
+// last operation are added, and equal requests are numbered in order. A number over all requests
+// would differ between runs, since a process makes many of them at the same time.
 type Call struct {
 	Target Target
 	Method string
@@ -46,16 +46,16 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %s", c.Target, c.Method, c.Path)
 }
 
-// IsWrite reports whether the request means to change something.
+// IsWrite reports whether the request may change something.
 func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
 // isProgressWrite reports whether the request writes a status without a new state of the last operation. Controllers report progress and
-// save state in this way, as often as time passes in an operation.
+// save state in this way; their number depends on the duration of an operation.
 func (c Call) isProgressWrite() bool {
 	return c.Target == KubeAPI && c.Method == http.MethodPatch && strings.HasSuffix(c.Path, "/status")
 }
 
-// callOf names a request with the given body, without its number.
+// callOf returns the name of a request with the given body, without its number.
 func callOf(target Target, request *http.Request, body []byte) Call {
 	path := identifiers.ReplaceAllString(request.URL.Path, "{id}") + keysOf(request.URL.Query())
 	if target == KubeAPI {
@@ -72,13 +72,13 @@ func withoutNamespace(path string) string {
 	return path
 }
 
-// withoutChecksum blots out what Gardener appends to the names of immutable objects: eight characters of a checksum of what
-// is in them, and five more after a rotation.
+// withoutChecksum replaces the suffix that Gardener appends to the names of immutable objects: eight characters of a checksum of their
+// content, and five more after a rotation.
 func withoutChecksum(path string) string { return checksums.ReplaceAllString(path, "-{sum}$1") }
 
 var checksums = regexp.MustCompile(`-[0-9a-f]{8}(?:-[0-9a-f]{5})?([/?]|$)`)
 
-// newObject names an object that is about to be created.
+// newObject returns the name of an object to be created.
 func newObject(method string, body []byte) string {
 	if method != http.MethodPost {
 		return ""
@@ -89,7 +89,7 @@ func newObject(method string, body []byte) string {
 	return ""
 }
 
-// nameIn returns the name of an object in either of the encodings that clients use.
+// nameIn returns the name of an object in either encoding of clients.
 func nameIn(body []byte) string {
 	var object metav1.PartialObjectMetadata
 	encoded, isProtobuf := bytes.CutPrefix(body, []byte{'k', '8', 's', 0})
@@ -100,14 +100,14 @@ func nameIn(body []byte) string {
 		return object.Name
 	}
 	var envelope runtime.Unknown
-	// In every kind, the metadata are the first field; the others are skipped.
+	// In every kind, the metadata is the first field; the others are skipped.
 	if envelope.Unmarshal(encoded) != nil || object.Unmarshal(envelope.Raw) != nil {
 		return ""
 	}
 	return object.Name
 }
 
-// newState tells the beginning and the end of an operation from what is written in between, however often that may be.
+// newState distinguishes the start and the end of an operation from writes in between, whose number may vary.
 func newState(body []byte) string {
 	var patch struct {
 		Status struct {
@@ -132,7 +132,7 @@ func keysOf(query url.Values) string {
 // identifiers are UUIDs, with and without dashes.
 var identifiers = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 
-// isTracked leaves out what a crash cannot harm: reads of the API server, and writes that nobody builds on.
+// isTracked omits requests whose failure has no consequence: reads of the API server, and writes on which nothing depends.
 func isTracked(target Target, request *http.Request) bool {
 	if target == Cloud {
 		return true
@@ -150,9 +150,9 @@ func compareCalls(a, b Call) int {
 	)
 }
 
-// WithoutProgress takes from writes, in words and without numbers, those that only tell of progress. A pass that takes longer than a second
-// writes some, and a busy machine may make any pass one of them. From its first word of progress to its end, nothing else that a pass may
-// write into its status can be told from them; before and without one, nothing is forgiven.
+// WithoutProgress removes writes of progress from the names of writes, without numbers. A reconciliation that takes longer than a second
+// makes some, and on a busy machine any reconciliation may. Between its first report of progress and its end, other writes of the
+// status have the same names; before the report and without one, nothing is removed.
 func WithoutProgress(writes []string) []string {
 	reported := false
 	var remaining []string
@@ -162,7 +162,7 @@ func WithoutProgress(writes []string) []string {
 		case state == "Processing":
 			reported = true
 		case reported && changes:
-			// What ends a pass is a write of the status alone, unless the pass was told to be under way.
+			// A reconciliation ends with a write of the status alone, unless it was reported as Processing.
 			reported = false
 			remaining = append(remaining, object+"/status")
 		case reported && strings.HasSuffix(write, "/status"):
@@ -173,7 +173,7 @@ func WithoutProgress(writes []string) []string {
 	return remaining
 }
 
-// WritesTo puts calls that change what a target has into words, without their numbers.
+// WritesTo returns the names of calls that change a target, without their numbers.
 func WritesTo(target Target, calls []Call) []string {
 	var writes []string
 	for _, call := range calls {

@@ -66,7 +66,7 @@ func TestCallOf(t *testing.T) {
 	}
 }
 
-// protobufSecret encodes a Secret as clients do with Kubernetes' own types.
+// protobufSecret encodes a Secret as clients encode Kubernetes' own types.
 func protobufSecret(t *testing.T, name string) string {
 	t.Helper()
 	scheme := runtime.NewScheme()

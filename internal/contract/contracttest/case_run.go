@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// caseRun is one playing of a case: a namespace, a world, a process, and nobody who helps.
+// caseRun is one run of a case: a namespace, an environment and a process, without further help.
 type caseRun[O contract.Object] struct {
 	testCase  Case
 	env       Environment[O]
@@ -26,10 +26,10 @@ type caseRun[O contract.Object] struct {
 	result Result
 }
 
-// backdateBy is how far the last operation lies back before another one is asked for.
+// backdateBy is how far the last operation is backdated before another one is requested.
 const backdateBy = 10 * time.Second
 
-// runCase runs a case. An error means that the case could not be run; what the process did wrong is in the result.
+// runCase runs a case. An error means that the case could not be run; failures of the process are in the result.
 func (e *exploration[O]) runCase(ctx context.Context, c Case) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.options.Deadline)
 	defer cancel()
@@ -78,7 +78,7 @@ func (e *exploration[O]) setUp(ctx context.Context, c Case) (*caseRun[O], O, err
 	return t, object, nil
 }
 
-// prepare puts into the namespace what Gardener would have, and starts the process.
+// prepare creates Gardener's objects in the namespace, and starts the process.
 func (t *caseRun[O]) prepare(ctx context.Context, constructor func() O) (O, error) {
 	before, object, err := t.env.Objects(t.host.Namespace)
 	if err != nil {
@@ -94,8 +94,8 @@ func (t *caseRun[O]) prepare(ctx context.Context, constructor func() O) (O, erro
 	return object, t.start(ctx)
 }
 
-// start starts the process. It ends by Stop, not with the deadline of the case: a case that ran out of time is to be looked
-// at alive.
+// start starts the process. Stop ends it, not the deadline of the case, so that a case without time left can be inspected with a running
+// process.
 func (t *caseRun[O]) start(ctx context.Context) error {
 	var beforeRestart func(context.Context) error
 	if t.testCase.Phase == Abandon {
@@ -108,7 +108,7 @@ func (t *caseRun[O]) start(ctx context.Context) error {
 	return err
 }
 
-// run goes through the life of the object; the faults are armed in the case's phase alone.
+// run runs the object's lifecycle; faults are armed in the case's phase only.
 func (t *caseRun[O]) run(ctx context.Context, object O) error {
 	if t.testCase.Phase == Abandon {
 		return t.abandon(ctx, object)
@@ -159,7 +159,7 @@ func (t *caseRun[O]) noOp(ctx context.Context) error {
 	})
 }
 
-// restore loses the seed with its process and has another one take over.
+// restore loses the seed with its process and restores the object on another one.
 func (t *caseRun[O]) restore(ctx context.Context, object O) error {
 	if err := t.process.Stop(); err != nil {
 		return fmt.Errorf("ending the process on the lost seed: %w", err)
@@ -200,7 +200,7 @@ func (t *caseRun[O]) restore(ctx context.Context, object O) error {
 	})
 }
 
-// abandon asks for the object and waits until the process was killed and the object deleted. When the call never comes,
+// abandon creates the object and waits until the process is killed and the object deleted. If the call is not made,
 // the object becomes ready, and is deleted as any other.
 func (t *caseRun[O]) abandon(ctx context.Context, object O) error {
 	return t.inPhase(Abandon, func() error {
@@ -223,7 +223,7 @@ func (t *caseRun[O]) abandon(ctx context.Context, object O) error {
 	})
 }
 
-// inPhase arms the faults for a step if it is the one.
+// inPhase arms the faults during a step of the case's phase.
 func (t *caseRun[O]) inPhase(phase Phase, step func() error) error {
 	if phase != t.testCase.Phase {
 		return step()
@@ -258,7 +258,7 @@ func (t *caseRun[O]) waitGone(ctx context.Context) error {
 	return nil
 }
 
-// inspect collects what is wrong with the cloud, also when the wait was in vain: what is left over is the best hint at why.
+// inspect adds the differences in the cloud, also after a wait without success: leftovers are the best hint at the cause.
 func (t *caseRun[O]) inspect(when string, ready bool) {
 	for _, violation := range t.env.Inspect(ready) {
 		t.addViolationf("%s: %s", when, violation)

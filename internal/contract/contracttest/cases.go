@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// stableCalls returns the calls to explore: to the cloud all that were seen, to the API server those that every run made.
-// How often state is saved depends on how tasks happen to run side by side.
+// stableCalls returns the calls to explore: to the cloud all that were seen, to the API server those of every recording.
+// How often state is saved depends on the timing of parallel tasks.
 func stableCalls(runs [][]Call) []Call {
 	times := map[Call]int{}
 	for _, call := range slices.Concat(runs...) {
@@ -17,7 +17,7 @@ func stableCalls(runs [][]Call) []Call {
 	return slices.SortedFunc(maps.Keys(times), compareCalls)
 }
 
-// enumerate makes the cases, in an order that depends on nothing but the calls.
+// enumerate returns the cases, in an order that depends only on the calls.
 func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
 	var cases []Case
 	for _, phase := range e.options.Phases {
@@ -35,7 +35,7 @@ func (e *exploration[O]) enumerate(calls map[Phase][]Call) []Case {
 	return cases
 }
 
-// mergeFaults makes one fault of those that differ in nothing but the call, see Options.MergeFaults.
+// mergeFaults merges faults that differ only in the call into one, see Options.MergeFaults.
 func mergeFaults(phase Phase, faults []Fault) []Fault {
 	var all []Fault
 	kinds := map[string]int{}
@@ -57,7 +57,7 @@ func mergeFaults(phase Phase, faults []Fault) []Fault {
 	return all
 }
 
-// faultsOf returns all that can happen to a call. A read has no effect that anything could come before or after.
+// faultsOf returns all faults of a call. A read has no effect before or after which one could be injected.
 func faultsOf(phase Phase, call Call, errorResponses func(Call) []ErrorResponse) []Fault {
 	var faults []Fault
 	add := func(faultType FaultType, errorResponse ErrorResponse) {

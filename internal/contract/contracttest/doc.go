@@ -1,13 +1,13 @@
-// Package contracttest holds what tests of contracts and of their drivers have in common: a real API server with
-// Gardener's CRDs, the fixtures that Gardener would have put there, an actor that asks for operations the way gardenlet
-// does, gardener-resource-manager, and an exploration that lets every call of a process go wrong, one at a time.
+// Package contracttest is shared by the tests of contracts and of their drivers: a real API server with Gardener's CRDs, fixtures of the objects
+// that Gardener creates, a simulated gardenlet that requests operations, a simulated gardener-resource-manager, and an exploration that injects a
+// fault into every call of a process, one at a time.
 //
-// Two promises of the exploration make its results worth something:
+// The results of the exploration are valid because:
 //
 //   - the process under test is a real controller-runtime manager with the real predicates, work queue, client and
-//     informers, so that only what really brings an object back after a crash does so here;
-//   - nothing outlives a killed process but what the API server and the cloud hold. Requests that were on their way take
-//     effect, their answers are lost.
+//     informers, so that an object is reconciled after a crash only if it would be in production;
+//   - only the API server and the cloud keep state after a process is killed. Its running requests take
+//     effect, and their responses are lost.
 //
-// The package is generic over the extension object. It knows no contract, no driver and no cloud.
+// The package is generic over the extension object. It must not depend on a contract, a driver or a cloud.
 package contracttest

@@ -10,19 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrorResponse is an error that a service may answer with.
+// ErrorResponse is an error response of a service.
 type ErrorResponse struct {
 	// Error names it, e.g. "409 conflict".
 	Error string
-	// AfterEffect tells that the answer is the kind that a service gives without knowing what became of the request: it is also
-	// given after the effect.
+	// AfterEffect is true if the service may return the response without knowing the effect of the request: it is also
+	// returned after the effect.
 	AfterEffect bool
-	// Response makes the answer.
+	// Response returns the response.
 	Response func(*http.Request) *http.Response
 }
 
-// kubeErrorResponses are the API server's. NotFound is missing since it would be a lie: nobody but the process under test
-// removes the object, and a controller does right to believe that it is gone.
+// kubeErrorResponses are those of the API server. NotFound is not among them: only the process under test
+// removes the object, so a controller may believe it.
 func kubeErrorResponses(Call) []ErrorResponse {
 	return []ErrorResponse{
 		kubeErrorResponse("409 conflict", http.StatusConflict, metav1.StatusReasonConflict, 0),
@@ -52,7 +52,7 @@ func kubeErrorResponse(name string, code int, reason metav1.StatusReason, retryA
 	}
 }
 
-// JSONResponse makes an answer. A Retry-After of 0 seconds is left out.
+// JSONResponse returns a response. A Retry-After of 0 seconds is omitted.
 func JSONResponse(request *http.Request, code, retryAfter int, body any) *http.Response {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -28,10 +28,10 @@ var shared Shared
 
 func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 
-// thing is all there is in the example cloud.
+// thing is the only kind of resource of the example cloud.
 type thing struct{ ID, Name, Mark string }
 
-// exampleCloud is a cloud that can make, list and remove things.
+// exampleCloud is a cloud that can create, list and delete things.
 type exampleCloud struct {
 	server *httptest.Server
 
@@ -75,7 +75,7 @@ func (c *exampleCloud) list() []thing {
 	return things
 }
 
-// exampleClient speaks to the example cloud.
+// exampleClient is a client of the example cloud.
 type exampleClient struct {
 	url  string
 	http *http.Client
@@ -110,10 +110,10 @@ type (
 	exampleReconciliation = contract.Reconciliation[*exampleObject]
 )
 
-// exampleActuator makes one thing and finds it again by the given rule.
+// exampleActuator creates one thing and finds it again by the given rule.
 type exampleActuator struct {
 	client exampleClient
-	// newThing is what it makes for a shoot, mine how it knows its own.
+	// newThing returns the thing to create for a shoot, mine reports whether a thing is the shoot's.
 	newThing func(uid string) thing
 	isOwn    func(thing, *exampleReconciliation) bool
 }
@@ -157,7 +157,7 @@ func (a exampleActuator) Delete(ctx context.Context, rec *exampleReconciliation)
 func (exampleActuator) ForceDelete(context.Context, *exampleReconciliation) error { return nil }
 func (exampleActuator) Migrate(context.Context, *exampleReconciliation) error     { return nil }
 
-// exampleEnvironment is a environment with an example actuator.
+// exampleEnvironment is an environment with an example actuator.
 type exampleEnvironment struct {
 	cloud    *exampleCloud
 	actuator exampleActuator

@@ -16,11 +16,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Subject is what an exploration explores: one contract with one driver.
+// Subject is the subject of an exploration: one contract with one driver.
 type Subject[O contract.Object] struct {
 	// New returns an empty object.
 	New func() O
-	// NewEnvironment returns a fresh environment. Each case has its own.
+	// NewEnvironment returns a new environment. Each case has its own.
 	NewEnvironment func() (Environment[O], error)
 	// ErrorResponses are the errors that the cloud may return for the call truthfully. A false response proves nothing: a driver must trust a 404.
 	ErrorResponses func(Call) []ErrorResponse

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// FaultType is what becomes of the one request that a Fault is about.
+// FaultType is the way in which a request fails.
 type FaultType int
 
 const (
-	// ReturnError answers with an error instead of forwarding the request.
+	// ReturnError returns an error instead of forwarding the request.
 	ReturnError FaultType = iota
-	// ReturnErrorAfterEffect forwards the request and then answers with an error all the same, as a proxy does that timed out.
+	// ReturnErrorAfterEffect forwards the request and then returns an error, as a proxy does after a timeout.
 	ReturnErrorAfterEffect
 	// DropBefore breaks the connection before the request has an effect.
 	DropBefore
@@ -21,11 +21,11 @@ const (
 	DropAfter
 	// KillBefore ends the process before the request has an effect.
 	KillBefore
-	// KillAfter ends the process after the effect and before the answer.
+	// KillAfter ends the process after the effect and before the response.
 	KillAfter
 )
 
-// String returns the action in words.
+// String returns the type in words.
 func (a FaultType) String() string {
 	names := [...]string{"refuse", "effect, then refuse", "drop before effect", "drop after effect", "kill before effect", "kill after effect"}
 	if a < 0 || int(a) >= len(names) {
@@ -34,17 +34,17 @@ func (a FaultType) String() string {
 	return names[a]
 }
 
-// Fault is one thing that goes wrong, once; or once to each of many calls.
+// Fault is a failure of one call, or of each of many calls once.
 type Fault struct {
-	// Call is the request that it happens to.
+	// Call is the request that fails.
 	Call Call
-	// All are, instead of Call, the requests that it happens to, whatever the order in which they come.
+	// All are, instead of Call, the requests that fail, in any order.
 	All []Call
-	// Type is what happens.
+	// Type is the way in which they fail.
 	Type FaultType
-	// Error names the answer of Refuse and ReturnErrorAfterEffect, e.g. "409 conflict".
+	// Error names the response of ReturnError and ReturnErrorAfterEffect, e.g. "409 conflict".
 	Error string
-	// Response makes the answer of Refuse and ReturnErrorAfterEffect.
+	// Response returns the response of ReturnError and ReturnErrorAfterEffect.
 	Response func(*http.Request) *http.Response
 }
 
@@ -60,19 +60,19 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s: %s", call, f.Type)
 }
 
-// errDropped is what a client sees of a broken connection, errKilled what a killed process would see if it still could.
+// errDropped is the error of a client after a dropped connection, errKilled that of a killed process.
 var (
 	errDropped = errors.New("connection reset by peer")
 	errKilled  = errors.New("the process is dead")
 )
 
-// Faults watches the requests of all lives of a process and lets the chosen one go wrong. While it is not armed, requests
-// pass unseen.
+// Faults tracks the requests of all instances of a process and injects the selected fault. While it is not armed, it does not track
+// requests.
 type Faults struct {
 	mu    sync.Mutex
 	armed bool
 	fault *Fault
-	// remaining are the calls that the fault has yet to happen to.
+	// remaining are the calls that have not failed yet.
 	remaining map[Call]bool
 	seen      map[Call]int
 	// calls are those since Arm, oldest first.
@@ -95,7 +95,7 @@ func (f *Faults) Arm(fault *Fault) {
 	}
 }
 
-// Disarm stops counting. It returns the calls since Arm, oldest first, whether the fault came to pass wherever it should, and
+// Disarm stops counting. It returns the calls since Arm, oldest first, whether all faults were injected, and
 // whether the faults were armed at all.
 func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 	f.mu.Lock()
@@ -107,7 +107,7 @@ func (f *Faults) Disarm() (calls []Call, fired, armed bool) {
 	return f.calls, f.fault != nil && len(f.remaining) == 0, true
 }
 
-// match counts a request and returns the fault if it is meant.
+// match counts a request and returns the fault for it, if any.
 func (f *Faults) match(call Call) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()

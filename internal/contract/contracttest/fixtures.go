@@ -16,7 +16,7 @@ import (
 // Region is the region of all fixtures.
 const Region = "RegionOne"
 
-// Fixture is a shoot as Gardener presents it to an extension controller.
+// Fixture is a shoot in the form in which Gardener passes it to an extension controller.
 type Fixture struct {
 	// ProviderType is the type of the shoot's provider, of its seed and of its cloud profile.
 	ProviderType string

@@ -19,20 +19,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Gardenlet asks for operations on one extension object as gardenlet does, and evaluates the result by Gardener's own
-// health check. It never asks twice.
+// Gardenlet requests operations on one extension object as gardenlet does, and evaluates the result by Gardener's own
+// health check. It makes no second request.
 type Gardenlet[O contract.Object] struct {
 	client client.WithWatch
 	key    client.ObjectKey
 	new    func() O
 }
 
-// NewGardenlet returns a gardenlet for the object with the key. The constructor returns an empty object.
+// NewGardenlet returns a Gardenlet for the object with the key. The constructor returns an empty object.
 func NewGardenlet[O contract.Object](server *APIServer, key client.ObjectKey, constructor func() O) *Gardenlet[O] {
 	return &Gardenlet[O]{client: server.Client, key: key, new: constructor}
 }
 
-// Deploy creates the object and asks for an operation with the same request.
+// Deploy creates the object with a request in it.
 func (g *Gardenlet[O]) Deploy(ctx context.Context, object O, operation string) error {
 	object.SetNamespace(g.key.Namespace)
 	object.SetName(g.key.Name)
@@ -43,7 +43,7 @@ func (g *Gardenlet[O]) Deploy(ctx context.Context, object O, operation string) e
 	return nil
 }
 
-// Request asks for an operation: both annotations in one patch.
+// Request requests an operation: both annotations in one patch.
 func (g *Gardenlet[O]) Request(ctx context.Context, operation string) error {
 	return g.annotate(ctx, operationAnnotations(operation))
 }
@@ -63,7 +63,7 @@ func (g *Gardenlet[O]) Destroy(ctx context.Context) error {
 	return nil
 }
 
-// ForceRemove removes the object although its controller has not let go of it, as the loss of its seed does, and returns it.
+// ForceRemove removes the object with its finalizer, as the loss of its seed does, and returns it.
 func (g *Gardenlet[O]) ForceRemove(ctx context.Context) (O, error) {
 	object, err := g.Get(ctx)
 	if err != nil {
@@ -104,15 +104,15 @@ func (g *Gardenlet[O]) PatchStatus(ctx context.Context, change func(O)) error {
 }
 
 // Backdate moves the last operation and the timestamp of the last request into the past. Gardener compares the two by whole
-// seconds: only a request that comes in a later second than the last operation can be told from one that is fulfilled.
-// It must not be called while a process works on the object.
+// seconds: only a request in a later second than the last operation differs from a completed one.
+// It must not be called while a process reconciles the object.
 func (g *Gardenlet[O]) Backdate(ctx context.Context, by time.Duration) error {
 	object, err := g.Get(ctx)
 	if err != nil {
 		return err
 	}
 	old := object.GetExtensionStatus().GetLastOperation().LastUpdateTime.Add(-by)
-	// In this order: the object must not look as if it waited for a request's fulfilment in between.
+	// In this order, so that the object never appears to have an uncompleted request.
 	if err := g.annotate(ctx, map[string]string{v1beta1constants.GardenerTimestamp: old.UTC().Format(time.RFC3339Nano)}); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (g *Gardenlet[O]) Backdate(ctx context.Context, by time.Duration) error {
 	})
 }
 
-// WaitReady waits until gardenlet would call the object ready.
+// WaitReady waits until gardenlet considers the object ready.
 func (g *Gardenlet[O]) WaitReady(ctx context.Context) (O, error) {
 	return g.WaitFor(ctx, func(object O) error { return health.CheckExtensionObject(object) })
 }
@@ -137,7 +137,7 @@ func (g *Gardenlet[O]) WaitGone(ctx context.Context) error {
 	return err
 }
 
-// WaitFor watches the object until check returns nil, and returns the object as it was then. It fails with NotFound when
+// WaitFor watches the object until check returns nil, and returns that object. It fails with NotFound if
 // the object is deleted, and with check's last error when the context ends.
 func (g *Gardenlet[O]) WaitFor(ctx context.Context, check func(O) error) (O, error) {
 	for {
@@ -155,7 +155,7 @@ func (g *Gardenlet[O]) WaitFor(ctx context.Context, check func(O) error) (O, err
 
 var errWatchEnded = errors.New("the watch ended")
 
-// watch opens the watch before it reads the object, so that nothing happens unseen between the two.
+// watch opens the watch before it reads the object, so that no change in between is missed.
 func (g *Gardenlet[O]) watch(ctx context.Context, check func(O) error) (O, error) {
 	list, err := g.list()
 	if err != nil {

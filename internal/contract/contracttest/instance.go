@@ -23,23 +23,23 @@ import (
 // Transport wraps the transport of a process under test.
 type Transport func(http.RoundTripper) http.RoundTripper
 
-// Program is the process under test: it adds controllers to a manager. It is called for each life anew and MUST build
-// everything anew, sessions and drivers included; every request to the cloud goes through the transport. The manager's scheme has the core
-// types alone: the program registers those that its binary registers, by the same function.
+// Program is the process under test: it adds controllers to a manager. It is called for each instance and MUST build
+// everything anew, including sessions and drivers; every request to the cloud MUST use the transport. The manager's scheme has the core
+// types only: the program registers those that its binary registers, by the same function.
 type Program func(mgr manager.Manager, cloud Transport) error
 
-// Host is where processes run: an API server, one namespace of it, and what can go wrong between them.
+// Host is the environment of processes: an API server, one namespace of it, and the faults of requests.
 type Host struct {
 	Server    *APIServer
 	Namespace string
 	Faults    *Faults
 	Journal   *Journal
-	// OnWrite may be nil. It is called with each write to the API server that has taken effect, before the process hears of
-	// it, and plays somebody who acts upon such writes so fast that nobody ever waits for them. Calls come side by side.
+	// OnWrite may be nil. It is called with each write to the API server that has taken effect, before the process gets the
+	// response, and simulates other components that react immediately. Calls are concurrent.
 	OnWrite func(Call)
 }
 
-// Instance is one life of a process, from its start to the end of its manager or to its violent end.
+// Instance is one instance of a process, from its start until its manager ends or it is killed.
 type Instance struct {
 	faults  *Faults
 	journal *Journal
@@ -56,7 +56,7 @@ type Instance struct {
 	inFlight   sync.WaitGroup
 }
 
-// Start starts a life of the program. Its manager sees nothing but the namespace.
+// Start starts an instance of the program. Its manager watches the namespace only.
 func (h Host) Start(ctx context.Context, program Program) (*Instance, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	instance := newInstance(h.Faults, h.Journal, cancel)
@@ -86,7 +86,7 @@ func (h Host) newManager(instance *Instance) (manager.Manager, error) {
 	restConfig := rest.CopyConfig(h.Server.Config)
 	restConfig.Wrap(func(base http.RoundTripper) http.RoundTripper { return instance.transport(KubeAPI)(base) })
 	scheme := runtime.NewScheme()
-	// As in each of our binaries; all else is the program's.
+	// As in each of our binaries; the program does the rest.
 	if err := corev1.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("building scheme: %w", err)
 	}
@@ -99,21 +99,21 @@ func (h Host) newManager(instance *Instance) (manager.Manager, error) {
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: new(stopTimeout),
-		// controller-runtime keeps the names of all controllers that a process ever had.
+		// controller-runtime keeps the names of all controllers of a process.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 }
 
-// newUncachedClient makes all reads go to the API server, as in all of our binaries.
+// newUncachedClient reads from the API server only, as in all of our binaries.
 func newUncachedClient(config *rest.Config, options client.Options) (client.Client, error) {
 	options.Cache = nil
 	return client.New(config, options)
 }
 
-// stopTimeout is how long a process may take to end.
+// stopTimeout bounds the end of a process.
 const stopTimeout = 20 * time.Second
 
-// Stop ends the process in order and waits for its end.
+// Stop terminates the process and waits for its end.
 func (l *Instance) Stop() error {
 	l.cancel()
 	select {
@@ -127,17 +127,17 @@ func (l *Instance) Stop() error {
 // Killed is closed when the process was killed.
 func (l *Instance) Killed() <-chan struct{} { return l.killed }
 
-// WaitIdle waits until no request of a killed process is under way any more.
+// WaitIdle waits until a killed process has no running requests.
 func (l *Instance) WaitIdle() { l.inFlight.Wait() }
 
-// IsIdle reports whether no write is under way: neither on its way, nor among those who act upon it, nor its answer.
+// IsIdle reports whether no write is running, including OnWrite and the response.
 func (l *Instance) IsIdle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.requests == 0
 }
 
-// kill ends the process: none of its requests is sent any more, and no answer arrives.
+// kill ends the process: no further requests are sent, and no responses arrive.
 func (l *Instance) kill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *Instance) kill() {
 	l.cancel()
 }
 
-// beginRequest admits a request unless the process is dead.
+// beginRequest admits a request unless the process was killed.
 func (l *Instance) beginRequest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (l *Instance) transport(target Target) Transport {
 	}
 }
 
-// targetTransport is a life's transport to one target.
+// targetTransport is an instance's transport to one target.
 type targetTransport struct {
 	instance *Instance
 	target   Target
@@ -186,8 +186,8 @@ type roundTripResult struct {
 	err      error
 }
 
-// RoundTrip sends a request of interest detached from its caller: what has been sent takes effect as a whole, even if the
-// caller dies or gives up meanwhile, and only then does the next life begin.
+// RoundTrip sends a tracked request detached from its caller: a request that was sent takes effect as a whole, even if the
+// caller is killed or cancels, and only then the next instance starts.
 func (l *targetTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !isTracked(l.target, request) {
 		return l.roundTripUntracked(request)
@@ -261,7 +261,7 @@ func (l *targetTransport) roundTripWithFault(request *http.Request, call Call, f
 	return nil, fmt.Errorf("unknown action %v", fault.Type)
 }
 
-// forward sends the request and reads the whole answer, so that "answered" means that the effect is complete.
+// forward sends the request and reads the whole response, so that the effect is complete when it returns.
 func (l *targetTransport) forward(request *http.Request, call Call) (*http.Response, error) {
 	response, err := l.base.RoundTrip(request)
 	if err != nil {
@@ -279,7 +279,7 @@ func (l *targetTransport) forward(request *http.Request, call Call) (*http.Respo
 	return response, nil
 }
 
-// detach returns a copy of the request that does not end with its caller's context, and the body.
+// detach returns a copy of the request that is independent of its caller's context, and the body.
 func detach(request *http.Request) (*http.Request, []byte, error) {
 	sent := request.Clone(context.WithoutCancel(request.Context()))
 	if request.Body == nil {

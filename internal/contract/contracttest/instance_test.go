@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counter counts the requests that reach it, and can be made to hold them.
+// counter counts requests, and can block them.
 type counter struct {
 	*httptest.Server
 	requests atomic.Int32

@@ -12,19 +12,19 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// Journal keeps what happened lately in the lives of a process, its requests of interest and its log, as evidence for the
-// one who has to find out why a case failed.
+// Journal keeps the latest tracked requests and log lines of a process, as evidence of a failed
+// case.
 type Journal struct {
 	mu    sync.Mutex
 	lines []string
-	// failures are the lines of the log that tell of an error.
+	// failures are the log lines with errors.
 	failures []string
 }
 
-// journalLines is enough for the passes of one case.
+// journalLines is enough for the reconciliations of one case.
 const journalLines = 200
 
-// Logger returns a logger that writes into the journal, without the values that are the same in every line of a case.
+// Logger returns a logger that writes into the journal, without the values that are the same in all lines of a case.
 func (j *Journal) Logger() logr.Logger {
 	return funcr.New(func(prefix, args string) {
 		j.add("log " + prefix + " " + args)
@@ -36,8 +36,8 @@ func (j *Journal) Logger() logr.Logger {
 	}, funcr.Options{RenderValuesHook: func([]any) []any { return nil }})
 }
 
-// Failures returns the lines that the process has logged as errors, oldest first. Where nothing goes wrong there is none: an error that
-// the next try makes good again was one all the same.
+// Failures returns the lines that the process has logged as errors, oldest first. Without a fault there must be none, not even errors
+// that a retry resolves.
 func (j *Journal) Failures() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -60,7 +60,7 @@ func (j *Journal) add(line string) {
 	}
 }
 
-// record writes down a request and what came of it.
+// record adds a request with its result.
 func (j *Journal) record(target Target, request *http.Request, fault *Fault, result roundTripResult) {
 	outcome := "no answer"
 	switch {

@@ -9,20 +9,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ManagedResourceTime is when the ManagedResources of this package were looked at last.
+// ManagedResourceTime is the time of the last update of this package's ManagedResources.
 func ManagedResourceTime() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// ManagedResourceState is a condition of a ManagedResource as gardener-resource-manager sets it. One without a status is not
-// there.
+// ManagedResourceState is a condition of a ManagedResource as gardener-resource-manager sets it. Without a status, the condition is
+// absent.
 type ManagedResourceState struct {
 	Kind            gardencorev1beta1.ConditionType
 	Status          gardencorev1beta1.ConditionStatus
 	Reason, Message string
-	// Since is how long it has been so.
+	// Since is the duration since the transition.
 	Since time.Duration
 }
 
-// ManagedResource returns a ManagedResource that is well but for the given states.
+// ManagedResource returns a ManagedResource that is healthy except for the given states.
 func ManagedResource(name string, states ...ManagedResourceState) *resourcesv1alpha1.ManagedResource {
 	resource := &resourcesv1alpha1.ManagedResource{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--test--one", Name: name, Generation: 3}}
 	resource.Spec.SecretRefs = []corev1.LocalObjectReference{{Name: "manifests"}}

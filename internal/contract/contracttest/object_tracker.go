@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Key tells an object from all others of a cluster.
+// Key identifies an object in a cluster.
 type Key struct{ Kind, Namespace, Name string }
 
 // String returns for example "Deployment csi-driver-controller".
@@ -27,11 +27,11 @@ func keyOfReference(ref resourcesv1alpha1.ObjectReference) Key {
 	return Key{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}
 }
 
-// ObjectTracker is what has been made in one cluster by way of ManagedResources, and when: a shoot outlives its seed, and whoever
-// wants to know whether an object is still the same asks here.
+// ObjectTracker tracks the objects that ManagedResources have created in one cluster, with their history: a shoot outlives its seed, and
+// tests check whether an object is still the same.
 type ObjectTracker struct {
-	// OnChange, if there is one, is told of every object that has been created or changed, and of those that have been deleted: then
-	// there is false.
+	// OnChange, if not nil, is called for every object that is created or changed, and with false for those that are
+	// deleted.
 	OnChange func(object *unstructured.Unstructured, there bool)
 
 	mutex   sync.Mutex
@@ -39,7 +39,7 @@ type ObjectTracker struct {
 	history []string
 }
 
-// NewObjectTracker returns that of an empty cluster.
+// NewObjectTracker returns the tracker of an empty cluster.
 func NewObjectTracker() *ObjectTracker {
 	return &ObjectTracker{objects: map[Key]*unstructured.Unstructured{}}
 }
@@ -66,7 +66,7 @@ func (r *ObjectTracker) Find(key Key) *unstructured.Unstructured {
 	return nil
 }
 
-// Keys returns what is there, in a stable order.
+// Keys returns the keys of all objects, in a stable order.
 func (r *ObjectTracker) Keys() []Key {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -84,22 +84,22 @@ func (r *ObjectTracker) OfKind(kind string) []*unstructured.Unstructured {
 	return found
 }
 
-// History returns what happened, oldest first: "created Deployment one", "changed Deployment one", "deleted Deployment one".
+// History returns the changes, oldest first: "created Deployment one", "changed Deployment one", "deleted Deployment one".
 func (r *ObjectTracker) History() []string {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	return slices.Clone(r.history)
 }
 
-// ClearHistory forgets what happened, and remembers what is there.
+// ClearHistory clears the history, and keeps the objects.
 func (r *ObjectTracker) ClearHistory() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.history = nil
 }
 
-// apply creates or changes an object. known are the annotations that it was given by the ManagedResource before: what of them is
-// not wanted any more goes, those of others stay. An object that is to be ignored is only created.
+// apply creates or changes an object. known are the annotations that the ManagedResource has set before: those that are
+// not wanted any more are removed, those of others stay. An object that is to be ignored is only created.
 func (r *ObjectTracker) apply(wanted *unstructured.Unstructured, known map[string]string) {
 	if r.change(wanted, known) {
 		r.notify(wanted, true)
@@ -143,7 +143,7 @@ func (r *ObjectTracker) change(wanted *unstructured.Unstructured, known map[stri
 	return true
 }
 
-// deleteUnlessKept deletes an object, unless it says itself that it is to be kept.
+// deleteUnlessKept deletes an object, unless its annotation says to keep it.
 func (r *ObjectTracker) deleteUnlessKept(key Key) {
 	if deleted := r.remove(key); deleted != nil {
 		r.notify(deleted, false)
@@ -162,7 +162,7 @@ func (r *ObjectTracker) remove(key Key) *unstructured.Unstructured {
 	return found
 }
 
-// Deletions returns the sentences about deletions.
+// Deletions returns the deletions of the history.
 func (r *ObjectTracker) Deletions() []string {
 	return slices.DeleteFunc(r.History(), func(sentence string) bool { return !strings.HasPrefix(sentence, "deleted ") })
 }

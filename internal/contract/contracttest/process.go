@@ -8,15 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Process runs a program life after life, as a Deployment does: when one has been killed and the last of its requests has
-// taken effect, the next one begins.
+// Process runs instances of a program one after the other, as a Deployment does: after one was killed and the last of its requests has
+// taken effect, the next one starts.
 type Process struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error // valid once ended is closed
 }
 
-// Run starts a process. The hook runs between two lives and may be nil.
+// Run starts a process. The hook runs between two instances and may be nil.
 func (h Host) Run(ctx context.Context, program Program, beforeRestart func(context.Context) error) (*Process, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	instance, err := h.Start(ctx, program)
@@ -32,8 +32,8 @@ func (h Host) Run(ctx context.Context, program Program, beforeRestart func(conte
 	return process, nil
 }
 
-// Stop ends the process in order. It returns what went wrong in any of its lives other than being killed; a killed life,
-// too, must have ended when its context did.
+// Stop terminates the process. It returns the errors of all its instances, except that they were killed; a killed instance
+// must also have ended with its context.
 func (p *Process) Stop() error {
 	p.cancel()
 	<-p.ended
@@ -69,7 +69,7 @@ func (h Host) restartUntilStopped(ctx context.Context, instance *Instance, progr
 	}
 }
 
-// stopAll waits for the managers of killed lives. What they report is of no interest, that they end is.
+// stopAll waits for the managers of killed instances. Their errors are irrelevant, but they must end.
 func stopAll(instances []*Instance) error {
 	var errs []error
 	for _, instance := range instances {

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Result is what came of one case.
+// Result is the result of one case.
 type Result struct {
 	Case Case
-	// Reached is false when the call of the fault never came.
+	// Reached is false if the call of the fault was not made.
 	Reached bool
-	// Violations are sentences; none means that the case converged and left nothing wrong.
+	// Violations are sentences; without one, the case has converged to the expected state.
 	Violations []string
-	// Evidence is for a human: the requests in order, the object, the log.
+	// Evidence is text for people: the requests in order, the object, the log.
 	Evidence string
 	// Calls are the calls of the phase.
 	Calls []Call
 }
 
-// Report is what an exploration found.
+// Report is the result of an exploration.
 type Report struct {
 	// Cases counts the cases that were run, by phase.
 	Cases map[Phase]int
 	// Failures are the cases with violations.
 	Failures []Result
-	// Unreached are the cases whose call never came, although it came in a clean run.
+	// Unreached are the cases whose call was not made, although it was in a run without a fault.
 	Unreached []Case
 	Started   time.Time
 	Took      time.Duration
@@ -43,7 +43,7 @@ func (r *Report) Total() int {
 // missedPercent is the percentage of cases that may miss their call.
 const missedPercent = 2
 
-// TooManyMissed reports whether so many cases missed their call that the exploration proves too little. Cases of many calls do not
+// TooManyMissed reports whether so many cases missed their call that the exploration is not conclusive. Cases of many calls do not
 // count, since one failure may change the path to the next call; nor do writes of progress, whose number depends on timing.
 func (r *Report) TooManyMissed() bool {
 	missed := 0
@@ -80,7 +80,7 @@ func (r *Report) String() string {
 		r.Total(), r.Took.Round(100*time.Millisecond), strings.Join(phases, ", "), len(r.Failures), len(r.Unreached))
 }
 
-// String returns the case, what is wrong, and the evidence.
+// String returns the case, its violations, and the evidence.
 func (r Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Case)

@@ -18,20 +18,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// ResourceManager stands in for the two gardener-resource-managers of one shoot's namespace: that of the seed, which serves
-// ManagedResources of the class "seed", and that of the shoot, which serves those without a class and gets tokens for Secrets.
-// It acts in the same order as the real one, and makes records instead of objects.
+// ResourceManager simulates the two gardener-resource-managers of one shoot's namespace: that of the seed, for
+// ManagedResources of the class "seed", and that of the shoot, for those without a class and for Secrets that request tokens.
+// It acts in the same order as the real one, and tracks objects instead of creating them.
 type ResourceManager struct {
-	// GoneBefore, if there is one, names the ManagedResources whose objects must be gone before those of another one are deleted.
+	// GoneBefore, if not nil, names the ManagedResources whose objects must be gone before those of another one are deleted.
 	GoneBefore func(name string) []string
-	// BeforeReport, if there is one, is called when the objects of a ManagedResource have been applied and its status does not list them yet.
+	// BeforeReport, if not nil, is called when the objects of a ManagedResource are applied and its status does not list them yet.
 	BeforeReport func(name string)
 
 	client      client.Client
 	namespace   string
 	seed, shoot *ObjectTracker
 
-	// reconciling admits one action at a time.
+	// reconciling serializes actions.
 	reconciling sync.Mutex
 
 	mutex      sync.Mutex
@@ -43,20 +43,20 @@ type ResourceManager struct {
 	violations []string
 }
 
-// NewResourceManager returns one for a namespace. Nothing has been made in the seed yet; the shoot is as the record tells.
+// NewResourceManager returns one for a namespace. The seed is empty; shoot has the objects of the shoot.
 func NewResourceManager(server *APIServer, namespace string, shoot *ObjectTracker) *ResourceManager {
 	return &ResourceManager{
 		client: server.Client, namespace: namespace, seed: NewObjectTracker(), shoot: shoot, rejected: map[Key]string{}, blocked: map[Key]string{},
 	}
 }
 
-// Seed is what has been made in the seed.
+// Seed has the objects that were created in the seed.
 func (m *ResourceManager) Seed() *ObjectTracker { return m.seed }
 
-// Shoot is what has been made in the shoot.
+// Shoot has the objects that were created in the shoot.
 func (m *ResourceManager) Shoot() *ObjectTracker { return m.shoot }
 
-// SetHibernated stops or starts that of the shoot, as gardenlet does before and after hibernation.
+// SetHibernated stops or starts the shoot's, as gardenlet does before and after hibernation.
 func (m *ResourceManager) SetHibernated(hibernated bool) { m.set(func() { m.hibernated = hibernated }) }
 
 // Stop stops both.
@@ -65,20 +65,20 @@ func (m *ResourceManager) Stop() { m.set(func() { m.stopped = true }) }
 // Start starts both again.
 func (m *ResourceManager) Start() { m.set(func() { m.stopped = false }) }
 
-// SetRollingOut lets pods in the seed be under way to what is wanted of them, or arrive.
+// SetRollingOut sets whether pods in the seed are still being rolled out.
 func (m *ResourceManager) SetRollingOut(rollingOut bool) { m.set(func() { m.rollingOut = rollingOut }) }
 
-// Reject makes the API server of the object's cluster refuse it with a message; an empty one ends that.
+// Reject makes the API server of the object's cluster reject it with a message; an empty message ends that.
 func (m *ResourceManager) Reject(kind, name, message string) {
 	m.set(func() { m.rejected[Key{Kind: kind, Name: name}] = message })
 }
 
-// BlockDeletion keeps an object from being gone after its deletion, with a message that says why; an empty one ends that.
+// BlockDeletion prevents the deletion of an object from completing, with a message that gives the reason; an empty message ends that.
 func (m *ResourceManager) BlockDeletion(kind, name, message string) {
 	m.set(func() { m.blocked[Key{Kind: kind, Name: name}] = message })
 }
 
-// Violations are sentences about what the real ones could not have worked with.
+// Violations are sentences about states with which the real ones could not have worked.
 func (m *ResourceManager) Violations() []string {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -95,7 +95,7 @@ func (m *ResourceManager) addViolationf(format string, args ...any) {
 	m.set(func() { m.violations = append(m.violations, fmt.Sprintf(format, args...)) })
 }
 
-// Run acts upon everything again and again until ctx ends: a little late, as the real ones do.
+// Run reconciles everything periodically until ctx ends, with a delay as the real ones have.
 func (m *ResourceManager) Run(ctx context.Context) {
 	for {
 		select {
@@ -109,7 +109,7 @@ func (m *ResourceManager) Run(ctx context.Context) {
 	}
 }
 
-// OnWrite acts upon a write at once (see Host), and looks at no more than what the write is about.
+// OnWrite reconciles the object of a write at once (see Host).
 func (m *ResourceManager) OnWrite(call Call) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -128,7 +128,7 @@ func (m *ResourceManager) OnWrite(call Call) {
 	}
 }
 
-// ReconcileAll acts upon everything that is there.
+// ReconcileAll reconciles everything.
 func (m *ResourceManager) ReconcileAll(ctx context.Context) error {
 	list := &resourcesv1alpha1.ManagedResourceList{}
 	if err := m.client.List(ctx, list, client.InNamespace(m.namespace)); err != nil {
@@ -142,7 +142,7 @@ func (m *ResourceManager) ReconcileAll(ctx context.Context) error {
 	return m.requestTokens(ctx)
 }
 
-// Reconcile acts upon one ManagedResource.
+// Reconcile reconciles one ManagedResource.
 func (m *ResourceManager) Reconcile(ctx context.Context, name string) error {
 	m.reconciling.Lock()
 	defer m.reconciling.Unlock()
@@ -192,7 +192,7 @@ func finalizerOf(resource *resourcesv1alpha1.ManagedResource) string {
 	return finalizer
 }
 
-// apply makes the objects of a ManagedResource: first it deletes what is wanted no more, then it applies the others.
+// apply applies the objects of a ManagedResource: first it deletes those that are not wanted any more, then it applies the others.
 func (m *ResourceManager) apply(ctx context.Context, resource *resourcesv1alpha1.ManagedResource) error {
 	if controllerutil.AddFinalizer(resource, finalizerOf(resource)) {
 		if err := m.client.Update(ctx, resource); err != nil {
@@ -222,7 +222,7 @@ func (m *ResourceManager) apply(ctx context.Context, resource *resourcesv1alpha1
 	return m.client.Status().Update(ctx, resource)
 }
 
-// deleteResource deletes the objects of a ManagedResource, unless they are to be kept, and lets it go.
+// deleteResource deletes the objects of a ManagedResource, unless they are to be kept, and removes its finalizer.
 func (m *ResourceManager) deleteResource(ctx context.Context, resource *resourcesv1alpha1.ManagedResource) error {
 	if !controllerutil.ContainsFinalizer(resource, finalizerOf(resource)) {
 		return nil
@@ -250,7 +250,7 @@ func (m *ResourceManager) deleteObjects(resource *resourcesv1alpha1.ManagedResou
 	return pending
 }
 
-// message looks a message up by kind and name.
+// message returns a message by kind and name.
 func (m *ResourceManager) message(messages map[Key]string, key Key) string {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readObjects reads the manifests of a ManagedResource. That a Secret is missing is the ManagedResource's fault only if it still
+// readObjects reads the manifests of a ManagedResource. A missing Secret is an error of the ManagedResource only if it still
 // refers to it: otherwise the error is a conflict.
 func (m *ResourceManager) readObjects(ctx context.Context, resource *resourcesv1alpha1.ManagedResource) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
@@ -40,7 +40,7 @@ func (m *ResourceManager) readObjects(ctx context.Context, resource *resourcesv1
 	return objects, nil
 }
 
-// decode reads JSON or YAML.
+// decode decodes JSON or YAML.
 func decode(manifest []byte) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if !bytes.HasPrefix(manifest, []byte("{")) {
@@ -62,8 +62,8 @@ func (m *ResourceManager) missingSecretError(ctx context.Context, resource *reso
 	return fmt.Errorf("ManagedResource %s refers to Secret %s: %w", resource.Name, secret, cause)
 }
 
-// reportProgressing reports that objects are being applied, unless the status lists the same already. The list itself comes with the final report, so that a
-// deletion in between loses it.
+// reportProgressing reports that objects are being applied, unless the status says so already. The list of objects is written with the final report, so
+// that a deletion in between loses it.
 func (m *ResourceManager) reportProgressing(ctx context.Context, resource *resourcesv1alpha1.ManagedResource, wanted []*unstructured.Unstructured) error {
 	if equality.Semantic.DeepEqual(resource.Status.Resources, sortedReferences(referencesTo(resource, wanted))) {
 		return nil
@@ -147,7 +147,7 @@ func setCondition(resource *resourcesv1alpha1.ManagedResource, kind gardencorev1
 	mergeCondition(resource, gardencorev1beta1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
 }
 
-// mergeCondition leaves a condition alone that says the same already.
+// mergeCondition does not change an equal condition.
 func mergeCondition(resource *resourcesv1alpha1.ManagedResource, next gardencorev1beta1.Condition) {
 	now := metav1.Now()
 	next.LastTransitionTime, next.LastUpdateTime = now, now
@@ -159,7 +159,7 @@ func mergeCondition(resource *resourcesv1alpha1.ManagedResource, next gardencore
 	resource.Status.Conditions = v1beta1helper.MergeConditions(resource.Status.Conditions, next)
 }
 
-// reportDeletionPending says why objects that were deleted are not gone.
+// reportDeletionPending reports why deleted objects still exist.
 func (m *ResourceManager) reportDeletionPending(ctx context.Context, resource *resourcesv1alpha1.ManagedResource, message string) error {
 	before := resource.DeepCopy()
 	mergeCondition(resource, gardencorev1beta1.Condition{
@@ -172,7 +172,7 @@ func (m *ResourceManager) reportDeletionPending(ctx context.Context, resource *r
 	return m.client.Status().Update(ctx, resource)
 }
 
-// checkDeletionOrder complains when something is deleted before what depends on it.
+// checkDeletionOrder reports an object that is deleted before its dependents.
 func (m *ResourceManager) checkDeletionOrder(ctx context.Context, resource *resourcesv1alpha1.ManagedResource) error {
 	if m.GoneBefore == nil || len(m.GoneBefore(resource.Name)) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// requestTokens fills the Secrets that ask for a token of the shoot.
+// requestTokens fills the Secrets that request a token of the shoot.
 func (m *ResourceManager) requestTokens(ctx context.Context) error {
 	list := &corev1.SecretList{}
 	if err := m.client.List(ctx, list, client.InNamespace(m.namespace), tokenRequests()); err != nil {
@@ -28,7 +28,7 @@ func (m *ResourceManager) requestTokens(ctx context.Context) error {
 	return nil
 }
 
-// requestToken fills one Secret if it asks for a token.
+// requestToken fills one Secret if it requests a token.
 func (m *ResourceManager) requestToken(ctx context.Context, name string) error {
 	secret := &corev1.Secret{}
 	if err := m.client.Get(ctx, client.ObjectKey{Namespace: m.namespace, Name: name}, secret); err != nil {
@@ -66,7 +66,7 @@ func (m *ResourceManager) fillToken(ctx context.Context, secret *corev1.Secret) 
 	return nil
 }
 
-// checkReferencedSecrets complains about ManagedResources in force whose Secrets are gone.
+// checkReferencedSecrets reports active ManagedResources whose Secrets are missing.
 func (m *ResourceManager) checkReferencedSecrets(ctx context.Context) error {
 	m.reconciling.Lock()
 	defer m.reconciling.Unlock()
@@ -92,14 +92,14 @@ func (m *ResourceManager) checkReferencedSecrets(ctx context.Context) error {
 	return nil
 }
 
-// partialSecret is for a look at a Secret that is not interested in what is in it.
+// partialSecret is a Secret without its content.
 func partialSecret() *metav1.PartialObjectMetadata {
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	return secret
 }
 
-// CollectGarbage deletes immutable Secrets that nothing refers to, as the seed's gardener-resource-manager does from time to time.
+// CollectGarbage deletes immutable Secrets without references, as the seed's gardener-resource-manager does periodically.
 func (m *ResourceManager) CollectGarbage(ctx context.Context) error {
 	resources := &resourcesv1alpha1.ManagedResourceList{}
 	secrets := &corev1.SecretList{}
@@ -129,7 +129,7 @@ func (m *ResourceManager) CollectGarbage(ctx context.Context) error {
 	return nil
 }
 
-// addUsedSecrets notes the Secrets that annotations name.
+// addUsedSecrets adds the Secrets that annotations name.
 func addUsedSecrets(used sets.Set[string], annotations map[string]string) {
 	for key, name := range annotations {
 		if strings.HasPrefix(key, references.AnnotationKeyPrefix) && references.KindFromAnnotationKey(key) == references.KindSecret {

@@ -1,6 +1,6 @@
-// Package images looks up what runs in pods in image vectors of Gardener's format.
+// Package images looks up images of pods in image vectors of Gardener's format.
 //
-// It must not know any image.
+// The package must not depend on an image.
 package images
 
 import (
@@ -12,18 +12,18 @@ import (
 	"github.com/gardener/gardener/pkg/utils/imagevector"
 )
 
-// Vector holds images by name and by the versions of Kubernetes and the architectures that they are for. The zero value has none.
+// Vector has images by name and by their versions of Kubernetes and architectures. The zero value has none.
 type Vector struct {
 	// builtIn are the program's own entries, overwrites those of the operator.
 	builtIn, overwrites imagevector.ImageVector
 }
 
-// Read reads image vectors, and what the operator overwrites of them in the file that the environment variable
+// Read reads image vectors, and the operator's overwrites of them in the file that the environment variable
 // IMAGEVECTOR_OVERWRITE names.
 //
-// An entry of the operator applies to every image of its name for which its own constraints hold, however the constraints of the
-// built-in entries are written: operators copy those of another extension or of an earlier version, and an entry that silently did
-// not apply would send pods to a registry that they may not reach. What it leaves out, repository or tag, is the built-in one's.
+// An entry of the operator applies to every image of its name for which its own constraints hold, independent of the constraints of the
+// built-in entries: operators copy entries of another extension or of an earlier version, and one that silently did
+// not apply would make pods pull from a registry that they may not reach. An omitted repository or tag is that of the built-in entry.
 func Read(documents ...[]byte) (Vector, error) {
 	var vector Vector
 	for _, document := range documents {
@@ -40,12 +40,12 @@ func Read(documents ...[]byte) (Vector, error) {
 	return vector, nil
 }
 
-// With returns the images of both. The operator's entries are the same in both.
+// With returns the images of both. Both have the same entries of the operator.
 func (v Vector) With(other Vector) Vector {
 	return Vector{builtIn: slices.Concat(v.builtIn, other.builtIn), overwrites: slices.Concat(v.overwrites, other.overwrites)}
 }
 
-// readOverwrites writes a tag that is left out as an empty one: Gardener's look-up would make it the version of Kubernetes.
+// readOverwrites writes an omitted tag as an empty one: Gardener's look-up would make it the version of Kubernetes.
 func readOverwrites() (imagevector.ImageVector, error) {
 	file := os.Getenv(imagevector.OverrideEnv)
 	if file == "" {
@@ -63,14 +63,14 @@ func readOverwrites() (imagevector.ImageVector, error) {
 	return overwrites, nil
 }
 
-// find returns the operator's entry that fits best, completed by the built-in one that fits best, or that alone.
+// find returns the operator's best entry, completed by the best built-in one, or the latter alone.
 func (v Vector) find(name string, options ...imagevector.FindOptionFunc) (*imagevector.Image, error) {
 	builtIn, missing := v.builtIn.FindImage(name, options...)
 	if !slices.ContainsFunc(v.overwrites, func(source *imagevector.ImageSource) bool { return source.Name == name }) {
 		return builtIn, missing
 	}
 	overwrite, err := v.overwrites.FindImage(name, options...)
-	if err != nil { // none fits: constraints that cannot be read have been refused with the file
+	if err != nil { // none matches: constraints that cannot be parsed are rejected with the file
 		return builtIn, missing
 	}
 	if overwrite.Ref != nil || *overwrite.Tag != "" {
@@ -83,7 +83,7 @@ func (v Vector) find(name string, options ...imagevector.FindOptionFunc) (*image
 	return overwrite, nil
 }
 
-// ForKubernetesVersion looks up images by name for a shoot with that version of Kubernetes. The seed's version is not asked for.
+// ForKubernetesVersion looks up images by name for a shoot with that version of Kubernetes. The seed's version is irrelevant.
 func ForKubernetesVersion(images Vector, kubernetesVersion string) func(name string) (string, error) {
 	return func(name string) (string, error) {
 		image, err := images.find(name, imagevector.TargetVersion(kubernetesVersion))
@@ -94,7 +94,7 @@ func ForKubernetesVersion(images Vector, kubernetesVersion string) func(name str
 	}
 }
 
-// ForTrellisVersion looks up images that are built from the same source as this program, whose version it is told: an image without a tag is of
+// ForTrellisVersion looks up images that are built from the same source as this program, which has the given version: an image without a tag has
 // that version.
 func ForTrellisVersion(images Vector, version string) func(name string) (string, error) {
 	return func(name string) (string, error) {
@@ -107,7 +107,7 @@ func ForTrellisVersion(images Vector, version string) func(name string) (string,
 	}
 }
 
-// tagOf returns a version as a tag, in which not all characters of a version may be.
+// tagOf returns a version as a tag, which permits fewer characters.
 func tagOf(version string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

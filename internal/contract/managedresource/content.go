@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Content returns the objects that a ManagedResource holds, whoever wrote it, and whether there is one. It reads JSON and YAML
-// alike, many objects to a file.
+// Content returns the objects of a ManagedResource, of any author, and whether it exists. It reads JSON and YAML,
+// with one or many objects in a file.
 func (s Store) Content(ctx context.Context, name string) (objects []*unstructured.Unstructured, exists bool, err error) {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {
@@ -57,8 +57,8 @@ func decode(file []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// FromUpstream reports whether there is a ManagedResource whose content somebody else has written: one of its Secrets lacks the labels of
-// the Store's. One whose Secrets are gone is nobody's.
+// FromUpstream reports whether there is a ManagedResource whose content another extension has written: one of its Secrets lacks the labels of
+// the Store's. It is false if the Secrets do not exist.
 func (s Store) FromUpstream(ctx context.Context, name string) (bool, error) {
 	resource, err := s.Get(ctx, name)
 	if err != nil || resource == nil {

@@ -1,5 +1,5 @@
-// Package managedresource is how contracts deploy: they hand sets of objects to gardener-resource-manager, which keeps them in
-// the seed or in the shoot, and look in what it reports whether the objects are in place and well.
+// Package managedresource deploys objects for contracts: it writes ManagedResources, from which gardener-resource-manager creates the objects in
+// the seed or in the shoot, and evaluates their statuses.
 //
-// It must not know any contract, nor what the objects are for.
+// The package must not depend on a contract or on the purpose of the objects.
 package managedresource

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// ProblemGrace is how long trouble is Progressing before it is a failure: pods start, leaders change. gardenlet grants
-	// as much to these conditions.
+	// ProblemGrace is how long a problem is Progressing before it is a failure: pods start, leaders change. gardenlet has
+	// the same threshold for these conditions.
 	ProblemGrace = time.Minute
 	// rolloutLimit is how long pods may be replaced while everything is healthy. It is gardenlet's default.
 	rolloutLimit = time.Hour
 )
 
-// Read returns those of the named ManagedResources that there are, by name. A list would bring along
-// all the others of the shoot, which is ten times the memory. What the API server has in its own memory is good enough, and
-// spares etcd the looks at all shoots.
+// Read returns those of the named ManagedResources that exist, by name. A list would include
+// all others of the shoot, which take ten times the memory. It reads from the API server's cache, which may be a moment old, and
+// so without a load on etcd for all shoots.
 func Read(
 	ctx context.Context, reader client.Reader, namespace string, names ...string,
 ) (map[string]*resourcesv1alpha1.ManagedResource, error) {
@@ -46,7 +46,7 @@ func Read(
 	return found, nil
 }
 
-// FindingOf puts problems into one finding. The codes given are those of unhealthy findings besides the problems' own.
+// FindingOf combines problems into one finding. codes are added to those of the problems if it is unhealthy.
 func FindingOf(problems []Problem, codes []gardencorev1beta1.ErrorCode) contract.Finding {
 	if len(problems) == 0 {
 		return contract.Finding{Healthy: true}
@@ -64,15 +64,15 @@ func FindingOf(problems []Problem, codes []gardencorev1beta1.ErrorCode) contract
 	return finding
 }
 
-// Problem is what is wrong with one ManagedResource.
+// Problem is a problem of one ManagedResource.
 type Problem struct {
-	// Resource is nil when there is none.
+	// Resource is nil if the ManagedResource does not exist.
 	Resource *resourcesv1alpha1.ManagedResource
 	// Description is a clause.
 	Description string
-	// Codes are those that Gardener knows.
+	// Codes are Gardener's codes.
 	Codes []gardencorev1beta1.ErrorCode
-	// Applied says that everything is applied and that the trouble is with what has come of it.
+	// Applied is true if everything is applied and the problem is in the state of the objects.
 	Applied bool
 }
 
@@ -82,10 +82,10 @@ func (a *Problem) Sentence() string {
 	return strings.ToUpper(clause[:1]) + clause[1:] + "."
 }
 
-// Clause is without the full stop that a message which it ends with may have.
+// Clause omits the full stop of a message at its end.
 func (a *Problem) Clause() string { return strings.TrimRight(strings.TrimSpace(a.Description), ".") }
 
-// FindProblems returns what is wrong with the named ManagedResources, in their order.
+// FindProblems returns the problems of the named ManagedResources, in their order.
 func FindProblems(found map[string]*resourcesv1alpha1.ManagedResource, now time.Time, names ...string) []Problem {
 	var problems []Problem
 	for _, name := range names {
@@ -105,7 +105,7 @@ func FindProblems(found map[string]*resourcesv1alpha1.ManagedResource, now time.
 	return problems
 }
 
-// notApplied returns what keeps the objects of a ManagedResource from being in place as they should.
+// notApplied returns the problem that prevents the objects of a ManagedResource from being applied.
 func notApplied(resource *resourcesv1alpha1.ManagedResource, now time.Time) *Problem {
 	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied)
 	switch {
@@ -131,7 +131,7 @@ func isAboutDeletion(condition *gardencorev1beta1.Condition) bool {
 	return condition.Reason == resourcesv1alpha1.ConditionDeletionFailed || condition.Reason == resourcesv1alpha1.ConditionDeletionPending
 }
 
-// deletionCodes tells a deletion that something blocks from one that takes its time.
+// deletionCodes distinguish a blocked deletion from a slow one.
 func deletionCodes(condition *gardencorev1beta1.Condition, now time.Time) []gardencorev1beta1.ErrorCode {
 	if condition.Reason == resourcesv1alpha1.ConditionDeletionPending && now.Sub(condition.LastTransitionTime.Time) <= ProblemGrace {
 		return nil
@@ -139,7 +139,7 @@ func deletionCodes(condition *gardencorev1beta1.Condition, now time.Time) []gard
 	return []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorCleanupClusterResources}
 }
 
-// notHealthy returns what ails the objects of a ManagedResource.
+// notHealthy returns the problem of unhealthy objects of a ManagedResource.
 func notHealthy(resource *resourcesv1alpha1.ManagedResource, _ time.Time) *Problem {
 	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesHealthy)
 	switch {
@@ -152,7 +152,7 @@ func notHealthy(resource *resourcesv1alpha1.ManagedResource, _ time.Time) *Probl
 	}
 }
 
-// notRolledOut returns that pods which should have been replaced long since have not been.
+// notRolledOut returns the problem of a rollout that takes too long.
 func notRolledOut(resource *resourcesv1alpha1.ManagedResource, now time.Time) *Problem {
 	condition := v1beta1helper.GetCondition(resource.Status.Conditions, resourcesv1alpha1.ResourcesProgressing)
 	if condition == nil || condition.Status == gardencorev1beta1.ConditionFalse || now.Sub(condition.LastTransitionTime.Time) < rolloutLimit {

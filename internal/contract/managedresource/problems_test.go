@@ -35,7 +35,7 @@ func TestFindProblems(t *testing.T) {
 		want     string
 		codes    []gardencorev1beta1.ErrorCode
 		within   bool
-		// stricter than Gardener's own check of whether it is applied and healthy.
+		// stricter than Gardener's own check of applied and healthy objects.
 		stricter bool
 	}{
 		"all is well":            {resource: contracttest.ManagedResource("r")},

@@ -21,7 +21,7 @@ var apiServer contracttest.Shared
 
 func TestMain(m *testing.M) { os.Exit(apiServer.Run(m)) }
 
-// A deletion amid the first application makes the report of what was applied fail, and then nobody knows what there is to delete.
+// A deletion during the first application makes the report of the applied objects fail, and then the objects to delete are unknown.
 func TestRemove_WhileObjectsAreBeingApplied(t *testing.T) {
 	server := apiServer.Get(t)
 	namespace, err := server.NewNamespace(t.Context())
@@ -45,7 +45,7 @@ func TestRemove_WhileObjectsAreBeingApplied(t *testing.T) {
 	manager.BeforeReport = func(string) {
 		manager.BeforeReport = nil
 		go func() { removed <- store.Remove(t.Context(), "plugin") }()
-		for range 2 { // It has decided what to do about the first answer when it asks again.
+		for range 2 { // It has processed the first response when it requests again.
 			<-reads
 		}
 	}

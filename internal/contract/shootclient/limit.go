@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// maxResponse is how many bytes of one answer are read. The largest object that a kube-apiserver stores has a megabyte and a half.
+	// maxResponse is the maximum number of bytes that are read of a response. The largest object that a kube-apiserver stores has a megabyte and a half.
 	maxResponse = 4 << 20
-	// maxErrorResponse is the same for an answer that is an error. Its text ends in a status or a log.
+	// maxErrorResponse is the same for an error response. Its text is written into a status or a log.
 	maxErrorResponse = 64 << 10
 )
 
-// errTooLarge is the error of an answer that has more bytes than are read.
+// errTooLarge is the error of a larger response.
 var errTooLarge = errors.New("the answer is too large")
 
-// limitResponses wraps a transport so that no answer brings along more bytes than its limit, decompressed. What users put into a shoot must
-// not decide how much memory a controller of the seed takes, which works for all the other shoots as well.
+// limitResponses wraps a transport so that no response has more bytes than its limit, decompressed. The content of a shoot must
+// not determine the memory of a controller in the seed, which serves all other shoots as well.
 func limitResponses(base http.RoundTripper) http.RoundTripper { return &limitedTransport{base: base} }
 
 type limitedTransport struct{ base http.RoundTripper }
@@ -45,5 +45,5 @@ func (t *limitedTransport) RoundTrip(request *http.Request) (*http.Response, err
 	return response, nil
 }
 
-// WrappedRoundTripper lets client-go find the transport that it has made.
+// WrappedRoundTripper lets client-go find its own transport.
 func (t *limitedTransport) WrappedRoundTripper() http.RoundTripper { return t.base }

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// pageSize is how many objects are read at a time. A usual node has some ten kilobytes, but a user may give it a megabyte and a half.
+// pageSize is the number of objects in a page. A typical node has some ten kilobytes, but a user may make it a megabyte and a half.
 const pageSize = 50
 
 // EachNode calls do for every node of the shoot, a page at a time, and ends with the first error.
@@ -41,7 +41,7 @@ func each[T any](items []T, do func(*T) error) error {
 	return nil
 }
 
-// eachPage reads the pages of a list one after the other and holds one of them at a time. Where a page is too large, the next ones have half
+// eachPage reads the pages of a list one after the other and holds one of them at a time. After a page that is too large, the next ones have half
 // as many objects, down to one.
 func eachPage(
 	ctx context.Context, shoot client.Reader, what string, options client.ListOptions, empty func() client.ObjectList, do func(client.ObjectList) error,

@@ -26,16 +26,16 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// maxSentPerResponse is more than what is read of one answer and what the kernel holds of it on the way.
+// maxSentPerResponse is more than what is read of one response and what the kernel buffers of it.
 const maxSentPerResponse = 16 << 20
 
-// shootServer is the kube-apiserver of a shoot that answers requests for nodes as a test says.
+// shootServer is a kube-apiserver of a shoot with the test's responses to requests for nodes.
 type shootServer struct {
 	nodes http.HandlerFunc
 
 	mutex  sync.Mutex
 	limits []int
-	// sent is what was written of the largest answer.
+	// sent is the number of bytes written of the largest response.
 	sent atomic.Int64
 }
 
@@ -74,7 +74,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 	return written, err
 }
 
-// newClient returns a client of the server as controllers make it.
+// newClient returns a client of the server as controllers create it.
 func (s *shootServer) newClient(t *testing.T) client.Client {
 	t.Helper()
 	server := httptest.NewServer(s)
@@ -90,7 +90,7 @@ func (s *shootServer) newClient(t *testing.T) client.Client {
 	return shoot
 }
 
-// largeNodes answers in pages, as a kube-apiserver does, with nodes as large as a user can make them.
+// largeNodes responds in pages, as a kube-apiserver does, with nodes of the maximum size.
 func largeNodes(count int) http.HandlerFunc {
 	notes := map[string]string{"example.org/note": strings.Repeat("a", 1_400_000)}
 	return func(w http.ResponseWriter, r *http.Request) {

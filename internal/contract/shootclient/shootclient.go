@@ -1,6 +1,6 @@
-// Package shootclient reaches the kube-apiserver of a shoot from its seed.
+// Package shootclient creates clients of the kube-apiserver of a shoot in its seed.
 //
-// It must not know any contract, nor what somebody wants in the shoot.
+// The package must not depend on a contract, or on the purpose of the requests.
 package shootclient
 
 import (
@@ -20,12 +20,12 @@ import (
 // keyKubeconfig is the key of a kubeconfig in Gardener's Secrets.
 const keyKubeconfig = "kubeconfig"
 
-// New returns a client that speaks to the shoot's kube-apiserver with the kubeconfig that gardenlet leaves for extensions: that of Secret
+// New returns a client for the shoot's kube-apiserver with the kubeconfig that gardenlet writes for extensions: that of Secret
 // gardener-internal, whose address is inside of the seed. Without it, that of Secret gardener, whose address is outside. gardenlet writes both, and
-// Gardener's own library looks for them in this order. The second one serves processes outside of a seed alone: traffic to the outside costs money,
-// and the NetworkPolicies of pods in a seed do not let it through.
+// Gardener's own library looks for them in this order. The second one is for processes outside of a seed: traffic to the outside costs money,
+// and the NetworkPolicies of pods in a seed do not permit it.
 //
-// The client reads no more than four megabytes of an answer. It cannot watch.
+// The client reads at most four megabytes of a response. It cannot watch.
 func New(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
 	const internal, external = v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener
 	secret := &corev1.Secret{}
@@ -48,7 +48,7 @@ func New(ctx context.Context, seed client.Reader, namespace string) (client.Clie
 	return shoot, nil
 }
 
-// restConfig trusts the kubeconfig as far as gardenlet wrote it: it names no programs to run.
+// restConfig restricts the kubeconfig to what gardenlet writes: it names no programs to run.
 func restConfig(kubeconfig []byte) (*rest.Config, error) {
 	parsed, err := clientcmd.Load(kubeconfig)
 	if err != nil {

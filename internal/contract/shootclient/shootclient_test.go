@@ -18,7 +18,7 @@ import (
 
 const namespace = "shoot--dev--cat"
 
-// secretWithInvalidKubeconfig is a Secret whose kubeconfig is none, so that an error tells that it was read.
+// secretWithInvalidKubeconfig is a Secret with an invalid kubeconfig, so that an error shows that it was read.
 func secretWithInvalidKubeconfig(name string) client.Object {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"kubeconfig": []byte("cat")},
