@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Kind says what sort of trouble a cloud reported. It is decided once, where the SDK is called, from the status code
-// and the machine-readable type of the answer, never from its prose. Everything above branches on the kind alone.
+// Kind is the kind of a cloud's error. It is decided once, where the SDK is called, from the status code
+// and the machine-readable type of the response, never from its text. Callers depend on the kind alone.
 type Kind int
 
 const (
-	// Unknown is every error that nobody classified. It counts as transient.
+	// Unknown is every unclassified error. It counts as transient.
 	Unknown Kind = iota
-	// Configuration: the user's input cannot be fulfilled as written; only an edit helps.
+	// Configuration: the user's input cannot be fulfilled; the user has to change it.
 	Configuration
 	// Unauthenticated: the credentials are not accepted.
 	Unauthenticated
@@ -21,15 +21,15 @@ const (
 	Unauthorized
 	// QuotaExceeded: the account's quota does not cover the request.
 	QuotaExceeded
-	// Depleted: the cloud itself has run out of what was asked for (no address left, no host with room).
+	// Depleted: the cloud has no capacity (no address left, no host with room).
 	Depleted
 	// RateLimited: too many requests; see Error.RetryAfter.
 	RateLimited
-	// Unavailable: the cloud failed, timed out, could not be reached, or answered what nobody can use.
+	// Unavailable: the cloud failed, timed out, could not be reached, or returned an invalid response.
 	Unavailable
 	// NotFound: the object of the request does not exist.
 	NotFound
-	// Conflict: the object changed meanwhile, or one like it exists already; reading again and retrying is right.
+	// Conflict: the object was changed meanwhile, or one like it exists already; a retry after another read may succeed.
 	Conflict
 	// InUse: the object cannot be removed because another one depends on it.
 	InUse
@@ -47,12 +47,12 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// Error is a classified error of a cloud, or of the code that speaks to it.
+// Error is a classified error of a cloud, or of its client.
 type Error struct {
 	Kind Kind
-	// Message says what happened in words for a user; it names the resource. May be empty when Err says it.
+	// Message describes the error for a user; it names the resource. It may be empty if Err describes it.
 	Message string
-	// RetryAfter is how long the cloud asked callers to stay away; zero when it did not say.
+	// RetryAfter is the delay that the cloud requested; zero if there was none.
 	RetryAfter time.Duration
 	// Err is the cause, may be nil.
 	Err error
@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 	}
 }
 
-// Unwrap gives errors.Is and errors.As access to the cause.
+// Unwrap returns the cause for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf returns an error of the given kind. It wraps like fmt.Errorf.
@@ -86,10 +86,10 @@ func KindOf(err error) Kind {
 	return Unknown
 }
 
-// IsNotFound reports whether err says that the object of the request does not exist.
+// IsNotFound reports whether the object of the request does not exist.
 func IsNotFound(err error) bool { return KindOf(err) == NotFound }
 
-// RetryAfter returns how long the cloud asked callers to stay away, or zero.
+// RetryAfter returns the delay that the cloud requested, or zero.
 func RetryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter

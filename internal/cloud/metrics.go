@@ -50,7 +50,7 @@ func register[C prometheus.Collector](registerer prometheus.Registerer, collecto
 			return existing
 		}
 	}
-	panic(fmt.Errorf("registering the metrics of clouds: %w", err)) //nolint:forbidigo // an error in the program, seen at its first start
+	panic(fmt.Errorf("registering the metrics of clouds: %w", err)) //nolint:forbidigo // an error in the program, which occurs at its first start
 }
 
 // Request counts a request and its duration. The code is the HTTP status code, or "none".

@@ -30,9 +30,9 @@ const (
 func (s service) String() string { return s.traits().types[0] }
 
 type traits struct {
-	// types are the names under which a catalog may list the service, the official one first.
+	// types are the names of the service in catalogs, the official one first.
 	types []string
-	// version is what is appended to an endpoint that bears none.
+	// version is appended to an endpoint without a version.
 	version string
 }
 
@@ -55,11 +55,11 @@ func (s service) traits() traits {
 	}
 }
 
-// catalog is what a login says about where the services are.
+// catalog has the services' addresses from a login.
 type catalog []tokens.CatalogEntry
 
-// endpoint returns the public endpoint of a service in a region, with its version and a slash at its end. It asks nobody:
-// which version a service has is known, and the documents that would tell are calls without information. An empty region
+// endpoint returns the public endpoint of a service in a region, with its version and a slash at its end. It makes no request:
+// the versions of services are known, so version discovery is not needed. An empty region
 // means the first that the catalog lists.
 func (c catalog) endpoint(s service, region string) (string, error) {
 	var otherRegions []string
@@ -112,7 +112,7 @@ func isVersion(part string) bool {
 	return ok && digits != "" && strings.Trim(digits, "0123456789.") == ""
 }
 
-// missingServiceError says that a catalog lacks a service.
+// missingServiceError is the error of a service that a catalog lacks.
 type missingServiceError struct {
 	service      service
 	region       string
@@ -128,7 +128,7 @@ func (e *missingServiceError) Error() string {
 	return message
 }
 
-// IsServiceMissing reports whether err says that the cloud's catalog lacks the service that a call needs, in the session's
+// IsServiceMissing reports whether the cloud's catalog lacks the service that a call needs, in the session's
 // region. Such an error is of the kind cloud.Configuration.
 func IsServiceMissing(err error) bool {
 	_, ok := errors.AsType[*missingServiceError](err)

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// The tests in this file go over real HTTP to a cloud that keeps what it is told.
+// The tests in this file use a stateful fake over real HTTP.
 
 func startCloud(t *testing.T, options ...fake.Option) *fake.Cloud {
 	t.Helper()
@@ -184,7 +184,7 @@ func TestSession_CreateResponseLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := startCloud(t)
 			s := logInto(t, c)
-			require.NoError(t, listNetworks(t.Context(), s)) // from here on the connection is a used one
+			require.NoError(t, listNetworks(t.Context(), s)) // from here on the connection is reused
 			tc.fault.Match = wire.Match{Method: http.MethodPost, Path: "/v2.0/networks"}
 			c.Inject(tc.fault)
 			_, err := s.CreateNetwork(t.Context(), openstack.NetworkCreate{Name: "shoot"})
@@ -245,7 +245,7 @@ func TestSession_ListPorts_SeveralPages(t *testing.T) {
 	}
 }
 
-// A port with which a page ends may be deleted before the next page is asked for. Neutron then answers that the port is not found.
+// The last port of a page may be deleted before the request of the next page. Neutron then responds that the port is not found.
 func TestSession_ListPorts_DeletedWhileListing(t *testing.T) {
 	for name, test := range map[string]struct {
 		ends int

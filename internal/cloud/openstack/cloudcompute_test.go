@@ -14,9 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// The tests in this file make servers in a cloud that keeps what it is told.
+// The tests in this file create servers in a stateful fake.
 
-// computeEnv is a cloud with what servers need.
+// computeEnv is a cloud with the dependencies of servers.
 type computeEnv struct {
 	*fake.Cloud
 	session                    *openstack.Session
@@ -53,7 +53,7 @@ func (env *computeEnv) port(t *testing.T) openstack.Port {
 	return port
 }
 
-// server makes a server in the network.
+// server creates a server in the network.
 func (env *computeEnv) server(t *testing.T, more openstack.ServerCreate) (openstack.Server, error) {
 	t.Helper()
 	more.FlavorID, more.ImageID = env.flavor.ID, env.imageID
@@ -66,7 +66,7 @@ func (env *computeEnv) server(t *testing.T, more openstack.ServerCreate) (openst
 	return env.session.CreateServer(t.Context(), more)
 }
 
-// groupWithOneServer is a server group with a member, which it is made with the first time.
+// groupWithOneServer returns a server group with a member, and creates it at the first call.
 func (env *computeEnv) groupWithOneServer(t *testing.T) string {
 	t.Helper()
 	groups, err := env.session.ListServerGroups(t.Context())
@@ -274,7 +274,7 @@ func TestSession_ListServers_Administrator(t *testing.T) {
 	session, err := openstack.NewSessions(openstack.Options{QPS: -1}).Get(t.Context(), credentials, fake.DefaultRegion)
 	require.NoError(t, err)
 	env := newComputeEnvFor(t, c, session)
-	const count = 450 // whose user data would take more than a page may
+	const count = 450 // whose user data would exceed the limit of a page
 	for i := range count {
 		_, err := env.server(t, openstack.ServerCreate{Name: fmt.Sprintf("machine-%d", i), UserData: bytes.Repeat([]byte("x"), 15<<10)})
 		require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// The keys of a Secret with credentials. The first ten are the upstream extension's, the others ours.
+// The keys of a Secret with credentials. The first ten are the upstream extension's, the others are ours.
 const (
 	keyAuthURL            = "authURL"
 	keyUsername           = "username"
@@ -34,34 +34,34 @@ const (
 	identityVersionLegacy = "v2.0"
 )
 
-// Credentials is everything that a login needs. It prints as a placeholder, so that it cannot leak into a log.
+// Credentials has all inputs of a login. It prints as a placeholder, so that it cannot appear in a log.
 type Credentials struct {
-	// AuthURL is Keystone's address, with or without /v3. It may come from the Secret or be filled in by the caller.
+	// AuthURL is Keystone's address, with or without /v3. It is from the Secret or set by the caller.
 	AuthURL string
-	// Username goes with Password, or with an application credential's name and secret.
+	// Username is for Password, or for an application credential's name and secret.
 	Username, Password string
-	// ApplicationCredentialID and its secret need neither user, domain nor project.
+	// ApplicationCredentialID with its secret needs neither user, domain nor project.
 	ApplicationCredentialID, ApplicationCredentialName, ApplicationCredentialSecret string
-	// DomainName or DomainID say in which domain the project is, and the user too unless said otherwise. Where a name and
-	// an ID are given, here and below, the ID wins: names can change.
+	// DomainName or DomainID is the domain of the project, and of the user unless set otherwise. If a name and
+	// an ID are given, here and below, the ID is used: names can change.
 	DomainName, DomainID string
-	// UserDomainName or UserDomainID say in which domain the user is.
+	// UserDomainName or UserDomainID is the domain of the user.
 	UserDomainName, UserDomainID string
-	// TenantName or TenantID say which project is meant.
+	// TenantName or TenantID is the project.
 	TenantName, TenantID string
-	// CACert holds the PEM certificates that are trusted instead of the system's; empty means the system's.
+	// CACert has the PEM certificates that are trusted instead of the system's; empty means the system's.
 	CACert string
-	// Insecure turns the verification of certificates off.
+	// Insecure disables the verification of certificates.
 	Insecure bool
 }
 
-// ParseCredentials reads the data of a Secret. Its errors are of the kind cloud.Configuration; they name every key that is
-// missing and what to do about it, and never print a value. White space around anything but passwords and secrets is cut.
+// ParseCredentials reads the data of a Secret. Its errors are of the kind cloud.Configuration; they name every missing key
+// with a remedy, and never contain a value. White space around anything except passwords and secrets is removed.
 //
-// It takes what the upstream extension's controllers take: keys that it does not know are somebody else's; an application
-// credential's ID or name without its secret is ignored next to a password; insecure is true when it says so, in whatever
-// case, and false otherwise. A password next to an application credential's secret is refused by both, since nobody could
-// tell who is meant to log in. Where Keystone is and how to trust it is left to Complete: the caller may know better.
+// It accepts what the upstream extension's controllers accept: unknown keys are ignored; an application
+// credential's ID or name without its secret is ignored if there is a password; insecure is true if it is the text "true", in any
+// case, and false otherwise. Both reject a password with an application credential's secret, since the intended login is
+// ambiguous. WithKeystone and Validate complete and check the address of Keystone: the caller may override it.
 func ParseCredentials(data map[string][]byte) (Credentials, error) {
 	text := func(key string) string { return strings.TrimSpace(string(data[key])) }
 	credentials := Credentials{
@@ -86,18 +86,18 @@ func ParseCredentials(data map[string][]byte) (Credentials, error) {
 	return credentials, nil
 }
 
-// Keystone is what the operator of a landscape says about the Keystone of a region.
+// Keystone is the operator's configuration of the Keystone of a region.
 type Keystone struct {
 	// URL is its address. CACert may be empty.
 	URL, CACert string
-	// ForceInsecure turns the verification of certificates off, whatever the URL.
+	// ForceInsecure disables the verification of certificates, for any URL.
 	ForceInsecure bool
 }
 
-// WithKeystone returns the credentials for use with a Keystone that the operator described. Who logs in is the Secret's business. Where
-// is the operator's alone: the URL and the CA bundle win over the Secret's, and the operator alone can turn the verification of
-// certificates off, so that no Secret can send a login elsewhere. Without a URL the credentials are incomplete, whatever the
-// Secret says. The upstream extension has the same order, by writing the operator's values into the Secret.
+// WithKeystone returns the credentials for use with a Keystone that the operator configured. The Secret determines the account. The operator
+// determines the address: the URL and the CA bundle take precedence over the Secret's, and only the operator can disable the verification of
+// certificates, so that no Secret can send a login elsewhere. Without a URL the credentials are incomplete, independent of the
+// Secret. The upstream extension has the same precedence, by writing the operator's values into the Secret.
 func (c Credentials) WithKeystone(keystone Keystone) Credentials {
 	c.AuthURL = keystone.URL
 	c.Insecure = keystone.ForceInsecure
@@ -107,8 +107,8 @@ func (c Credentials) WithKeystone(keystone Keystone) Credentials {
 	return c
 }
 
-// Validate reports, as a cloud.Configuration error, what keeps well-formed credentials from being used: an auth URL that
-// nobody gave, or one or a CA bundle, from the Secret or filled in by the caller, that cannot be read.
+// Validate returns, as a cloud.Configuration error, what prevents the use of well-formed credentials: a missing auth URL,
+// or an auth URL or a CA bundle, from the Secret or set by the caller, that is invalid.
 func (c Credentials) Validate() error {
 	problems := c.endpointProblems()
 	if c.AuthURL == "" {
@@ -176,7 +176,7 @@ func (c Credentials) projectProblems() []string {
 	}
 }
 
-// endpointProblems checks what says where Keystone is and how to trust it.
+// endpointProblems checks the address of Keystone and its certificates.
 func (c Credentials) endpointProblems() []string {
 	const remedy = "correct it in the Secret, or in the cloud profile"
 	var problems []string
@@ -203,7 +203,7 @@ func (c Credentials) userDomain() (id, name string) {
 	return idOrName(c.DomainID, c.DomainName)
 }
 
-// idOrName drops the name where there is an ID.
+// idOrName removes the name if there is an ID.
 func idOrName(id, name string) (string, string) {
 	if id != "" {
 		return id, ""
@@ -220,7 +220,7 @@ func (c Credentials) identityEndpoint() string {
 	return base + "/"
 }
 
-// fingerprint is the SHA-256 of some strings. A length before each keeps neighbours apart.
+// fingerprint is the SHA-256 of some strings. Each is preceded by its length, so that different lists have different hashes.
 type fingerprint [sha256.Size]byte
 
 func fingerprintOf(parts ...string) fingerprint {
@@ -234,7 +234,7 @@ func fingerprintOf(parts ...string) fingerprint {
 	return fingerprint(hash.Sum(nil))
 }
 
-// sessionKey identifies a session: who logs in where, for which region.
+// sessionKey identifies a session by account, address and region.
 func (c Credentials) sessionKey(region string) fingerprint {
 	return fingerprintOf(
 		c.identityEndpoint(), c.Username, c.Password,

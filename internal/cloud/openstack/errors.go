@@ -15,15 +15,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// ResponseError is what a service answered instead of doing what it was asked for. It is the cause within the *cloud.Error that
-// every such call returns; errors.AsType[*ResponseError] finds it.
+// ResponseError is an error response of a service. It is the cause within the *cloud.Error of
+// every such call; errors.AsType[*ResponseError] finds it.
 type ResponseError struct {
 	Service      string // network, compute, load-balancer, shared-file-system or identity
 	Method, Path string // the path is below the service's endpoint
 	Status       int    // HTTP status code
 	Type         string // machine-readable type, such as Neutron's "IpAddressGenerationFailure"; may be empty
-	Message      string // the service's own words, for people; may be empty
-	RequestID    string // under which the cloud's operator finds the request; may be empty
+	Message      string // the service's own text, for people; may be empty
+	RequestID    string // by which the cloud's operator finds the request; may be empty
 }
 
 // Error implements error.
@@ -42,8 +42,8 @@ func (f *ResponseError) Error() string {
 	return b.String()
 }
 
-// classify turns whatever a call failed with into a *cloud.Error, and nil into nil. What has been classified stays as it is. None of
-// the secrets is in its text, even if the cloud repeats what it was sent.
+// classify returns the *cloud.Error for any error of a call, and nil for nil. A classified error is not changed. The text contains none of
+// the secrets, even if the cloud repeats the request.
 func classify(s service, method, path string, err error, secrets ...string) *cloud.Error {
 	if err == nil {
 		return nil
@@ -57,8 +57,8 @@ func classify(s service, method, path string, err error, secrets ...string) *clo
 	return unavailable(sanitizeError(withoutURL(err), secrets...), fmt.Sprintf("%s %s of the %s service", method, path, s))
 }
 
-// unavailable classifies an error that came without an answer. Contexts' errors remain to be found by errors.Is. That of a
-// certificate is among them: it may be the cloud's, which expires and is renewed, as well as the user's.
+// unavailable classifies an error without a response. errors.Is still finds errors of contexts. An untrusted
+// certificate is among them: it may be the cloud's, which expires and is renewed, or the user's.
 func unavailable(err error, action string) *cloud.Error {
 	unavailable := &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", action, err)}
 	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
@@ -68,7 +68,7 @@ func unavailable(err error, action string) *cloud.Error {
 	return unavailable
 }
 
-// withoutURL drops the envelope of http.Client, which repeats the method and the whole URL.
+// withoutURL removes the wrapper of http.Client, which repeats the method and the whole URL.
 func withoutURL(err error) error {
 	if envelope, ok := errors.AsType[*url.Error](err); ok {
 		return envelope.Err
@@ -87,7 +87,7 @@ func classifyResponse(s service, method, path string, response gophercloud.ErrUn
 	return &cloud.Error{Kind: kindOf(fault, pause > 0), RetryAfter: pause, Err: fault}
 }
 
-// readFault finds the machine-readable type and the message in the body of an answer.
+// readFault returns the machine-readable type and the message in the body of a response.
 //
 //	Neutron:        {"NeutronError": {"type": "OverQuota", "message": "...", "detail": ""}}
 //	Keystone:       {"error": {"code": 401, "title": "Unauthorized", "message": "..."}}
@@ -128,7 +128,7 @@ func readFault(body []byte) (kind, message string) {
 
 const faultRuleExists = "SecurityGroupRuleExists"
 
-// kindByType holds the types that say more than their status code does. The names are those of the classes in Neutron's
+// kindByType maps the types that are more precise than their status codes. The names are those of the classes in Neutron's
 // and neutron-lib's exceptions.
 func kindByType(name string) (cloud.Kind, bool) {
 	switch name {
@@ -142,15 +142,15 @@ func kindByType(name string) (cloud.Kind, bool) {
 		"RouterExternalGatewayInUseByFloatingIp":
 		return cloud.InUse, true
 	case "AvailabilityZoneNotFound", "MinPrefixSubnetAllocationError", "MaxPrefixSubnetAllocationError":
-		return cloud.Configuration, true // 404 and 400, but about a value that only the user can have chosen
+		return cloud.Configuration, true // 404 and 400, but about a value that only the user can have set
 	default:
 		return cloud.Unknown, false
 	}
 }
 
-// kindOf decides by type and status code. 400 and 422 remain Unknown: whether the user or this program chose the
-// value that a service refuses, only the caller can tell, and an error of the program must not be blamed on the user.
-// Nova's 403 is the same for a missing permission and an exhausted quota; those who create what has one look closer.
+// kindOf decides by type and status code. 400 and 422 remain Unknown: only the caller knows whether the user or this program set the
+// rejected value, and an error of the program must not be reported as the user's.
+// Nova's 403 is the same for a missing permission and an exceeded quota; functions that create resources with quotas check those.
 func kindOf(fault *ResponseError, retryLater bool) cloud.Kind {
 	if kind, ok := kindByType(fault.Type); ok {
 		return kind
@@ -164,7 +164,7 @@ func kindOf(fault *ResponseError, retryLater bool) cloud.Kind {
 		return cloud.NotFound
 	case http.StatusConflict, http.StatusPreconditionFailed:
 		return cloud.Conflict
-	case http.StatusRequestEntityTooLarge: // overLimit: a rate with a time to come back, otherwise a quota
+	case http.StatusRequestEntityTooLarge: // overLimit: a rate limit with a Retry-After, otherwise a quota
 		if retryLater {
 			return cloud.RateLimited
 		}

@@ -16,7 +16,7 @@ func (s *Session) ListFloatingIPs(ctx context.Context, filter FloatingIPFilter) 
 	return s.floatingIPs().list(ctx, filter)
 }
 
-// DeleteFloatingIP gives a floating IP back. It fails with cloud.NotFound when there is none.
+// DeleteFloatingIP releases a floating IP. It fails with cloud.NotFound if there is none.
 func (s *Session) DeleteFloatingIP(ctx context.Context, id string) error {
 	return s.floatingIPs().remove(ctx, id, nil)
 }

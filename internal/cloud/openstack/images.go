@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ImageActive is the status of an image that servers can be made of.
+// ImageActive is the status of an image from which servers can be created.
 const ImageActive = "active"
 
 // Image is a Glance image.
@@ -23,13 +23,13 @@ func (s *Session) images() resource[Image] {
 	return resource[Image]{session: s, service: imageService, path: "images", singular: "image", plural: "images"}
 }
 
-// ListImages returns the images that match the filter, of those that the cloud shows to the session's project unasked: its own,
+// ListImages returns the images that match the filter, of those that the cloud lists for the session's project by default: its own,
 // the public ones and those shared with it. Names need not be unique.
 func (s *Session) ListImages(ctx context.Context, filter ImageFilter) ([]Image, error) {
 	return s.images().list(ctx, filter)
 }
 
-// query says "equal" before a name with a colon: Glance takes what stands before the colon for the name of an operator.
+// query adds the operator "in" or "eq" to a name with a colon: Glance interprets text before a colon as the name of an operator.
 func (f ImageFilter) query() url.Values {
 	q := query{}
 	if strings.Contains(f.Name, ":") {

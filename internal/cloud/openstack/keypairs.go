@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// KeyPair is a Nova key pair. Its name is its identity within the user.
+// KeyPair is a Nova key pair. Its name is unique within the user.
 type KeyPair struct {
 	Name        string `json:"name"`
 	PublicKey   string `json:"public_key"`
@@ -26,7 +26,7 @@ func (s *Session) GetKeyPair(ctx context.Context, name string) (KeyPair, error) 
 	return s.keyPairs().get(ctx, name)
 }
 
-// CreateKeyPair stores a public key under a name. It fails with cloud.Conflict when the name is taken.
+// CreateKeyPair stores a public key under a name. It fails with cloud.Conflict if the name is in use.
 func (s *Session) CreateKeyPair(ctx context.Context, name, publicKey string) (KeyPair, error) {
 	created, err := s.keyPairs().create(ctx, map[string]string{"name": name, "public_key": publicKey})
 	if fault, ok := errors.AsType[*ResponseError](err); ok && fault.Status == http.StatusForbidden && s.keyPairsExhausted(ctx) {
@@ -40,8 +40,8 @@ func (s *Session) DeleteKeyPair(ctx context.Context, name string) error {
 	return s.keyPairs().remove(ctx, name, nil)
 }
 
-// keyPairsExhausted compares the number of the user's key pairs with the quota. Nova refuses one too many with the same 403 as a user
-// without permission, and only prose tells them apart. When it cannot be found out, the answer is no.
+// keyPairsExhausted compares the number of the user's key pairs with the quota. Nova responds to one too many with the same 403 as to a user
+// without permission, and only the text differs. If the quota cannot be read, it returns false.
 func (s *Session) keyPairsExhausted(ctx context.Context) bool {
 	var quota struct {
 		Set struct {

@@ -10,11 +10,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// Nova refuses what goes over a quota with the same 403 as a user without permission, and only prose tells them apart. So it is
-// asked for what the project has and may have. What cannot be found out counts as no excess: the refusal stays what it looks
-// like.
+// Nova responds to a request that exceeds a quota with the same 403 as to a user without permission, and only the text differs. So the
+// project's usage and limits are read. If that fails, the quota counts as not exceeded, and the error is not changed.
 
-// usage is how much of something there is and may be; a negative or unknown limit is none.
+// usage is the used number of something and its limit; a negative or unknown limit is none.
 type usage struct {
 	name       string
 	used, more int
@@ -25,7 +24,7 @@ func (u usage) exceeded() bool {
 	return u.limit != nil && *u.limit >= 0 && u.used+u.more > *u.limit
 }
 
-// exceededQuotas names what goes over its limit, or is empty.
+// exceededQuotas names the quotas that are exceeded, or is empty.
 func exceededQuotas(all ...usage) string {
 	var over []string
 	for _, u := range all {
@@ -36,7 +35,7 @@ func exceededQuotas(all ...usage) string {
 	return strings.Join(over, ", ")
 }
 
-// asQuotaError returns a refusal as one of kind cloud.QuotaExceeded when there is an excess, otherwise as it is.
+// asQuotaError returns an error of the kind cloud.QuotaExceeded if a quota is exceeded, otherwise the given one.
 func asQuotaError(err error, exceeded string) error {
 	if exceeded == "" {
 		return err
@@ -44,7 +43,7 @@ func asQuotaError(err error, exceeded string) error {
 	return &cloud.Error{Kind: cloud.QuotaExceeded, Message: "the project's quota is used up: " + exceeded, Err: err}
 }
 
-// limits are what Nova says of the project.
+// limits are Nova's limits of the project.
 type limits struct {
 	MaxInstances    *int `json:"maxTotalInstances"`
 	Instances       int  `json:"totalInstancesUsed"`
@@ -76,8 +75,8 @@ func (s *Session) exceededServerGroupQuotas(ctx context.Context) string {
 	return exceededQuotas(usage{name: "server groups", used: has.Groups, more: 1, limit: has.MaxGroups})
 }
 
-// exceededServerQuotas names the quotas that a server goes over: those of its flavor and its metadata, that of its group, and that of the
-// ports which Nova would make for it.
+// exceededServerQuotas names the quotas that a server exceeds: those of its flavor and its metadata, that of its group, and that of the
+// ports that Nova would create for it.
 func (s *Session) exceededServerQuotas(ctx context.Context, server ServerCreate) string {
 	has, err := s.limits(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// forbidCreation answers a creation by 403, and everything else by what stands under the longest end of its path.
+// forbidCreation responds to a creation with 403, and to other requests by the longest matching suffix of their path.
 func forbidCreation(responses map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPost {

@@ -9,7 +9,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// The limits of one list over all its pages. The largest that is ever wanted is that of the ports in the network of a shoot with
+// The limits of one list over all its pages. The largest lists are those of the ports in the network of a shoot with
 // some thousand nodes.
 const (
 	maxPages     = 200
@@ -18,26 +18,26 @@ const (
 	maxLink      = 32 << 10
 )
 
-// listing collects the objects of a list that match, page by page and object by object. It fails with a transport.InvalidResponseError
-// when the list exceeds the limits or leads in a circle: what is known of it then is no base for any decision.
+// listing collects the matching objects of a list, page by page and object by object. It fails with a transport.InvalidResponseError
+// if the list exceeds the limits or has a cycle: an incomplete list must not be used.
 type listing[T any] struct {
 	plural      string // the JSON key around the objects of a page
 	matches     func(T) bool
 	decodedSize func(T) int // see resource
 
 	found   []T
-	objects int // seen so far
+	objects int // number of objects so far
 	bytes   int64
-	markers map[string]bool // of the pages asked for so far
+	markers map[string]bool // of the pages requested so far
 
 	page pageRead
 }
 
-// pageRead is what is known of the page read last.
+// pageRead describes the last page.
 type pageRead struct {
 	listed  bool
 	objects int
-	links   map[string]json.RawMessage // what may hold the link to the next page
+	links   map[string]json.RawMessage // values that may contain the link to the next page
 }
 
 // decodeFrom implements streamed.
@@ -84,7 +84,7 @@ func (l *listing[T]) decodeAttribute(decoder *json.Decoder, key json.Token) erro
 	}
 }
 
-// ignored is a JSON value that nobody wants to know.
+// ignored is a JSON value that is skipped.
 type ignored struct{}
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -119,7 +119,7 @@ func (l *listing[T]) decodeObjects(decoder *json.Decoder) error {
 	return err
 }
 
-// next returns the query of the page after the one that was read last, or nil after the last. A page that leads to itself is the last.
+// next returns the query of the page after the last one, or nil if there is none. A page with a link to itself is the last.
 func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
 	link := nextLink(l.page.links, l.plural)
 	if len(link) > maxLink {
@@ -143,7 +143,7 @@ func (l *listing[T]) next(asked, current url.Values) (url.Values, error) {
 	}
 }
 
-// markerOf returns what tells a page from the others of its list: where it begins, whatever else its query says.
+// markerOf returns the part of a query that identifies a page of its list: the marker.
 func markerOf(query url.Values) string {
 	if marker := query.Get("marker"); marker != "" {
 		return marker

@@ -22,7 +22,7 @@ type LoadBalancer struct {
 // LoadBalancerFilter selects load balancers; all given criteria must match.
 type LoadBalancerFilter struct{ VIPNetworkID, VIPSubnetID, Name string }
 
-// HasLoadBalancers reports whether the cloud offers Octavia in the session's region. It costs no call.
+// HasLoadBalancers reports whether the cloud offers Octavia in the session's region. It makes no call.
 func (s *Session) HasLoadBalancers() bool { return s.has(loadBalancerService) }
 
 func (s *Session) loadBalancers() resource[LoadBalancer] {
@@ -37,9 +37,9 @@ func (s *Session) ListLoadBalancers(ctx context.Context, filter LoadBalancerFilt
 	return s.loadBalancers().list(ctx, filter)
 }
 
-// DeleteLoadBalancer starts the deletion of a load balancer; it is gone when ListLoadBalancers no longer shows it. With
-// cascade its listeners, pools, monitors and members go with it. It fails with cloud.NotFound when there is none, and with
-// cloud.Conflict while another change of it is under way.
+// DeleteLoadBalancer starts the deletion of a load balancer, which is complete when ListLoadBalancers does not return it any more. With
+// cascade its listeners, pools, monitors and members are deleted with it. It fails with cloud.NotFound if there is none, and with
+// cloud.Conflict while another change of it is in progress.
 func (s *Session) DeleteLoadBalancer(ctx context.Context, id string, cascade bool) error {
 	var query url.Values
 	if cascade {

@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// token is what Keystone issues at a login.
+// token is issued by Keystone at a login.
 type token struct {
 	id      string
 	catalog catalog
@@ -29,7 +29,7 @@ type authenticator struct {
 	metrics     *cloud.Metrics
 }
 
-// login asks Keystone for a token. It is a single call, which may be repeated at will.
+// login requests a token from Keystone. It is a single call, which is safe to repeat.
 func (i *authenticator) login(ctx context.Context) (*login.Login[token], error) {
 	ctx = transport.WithInfo(ctx, transport.Info{
 		Service: identityService.String(), Retry: transport.RetryAlways, Limits: tokenResponse.limits(),
@@ -44,8 +44,8 @@ func (i *authenticator) login(ctx context.Context) (*login.Login[token], error) 
 	return nil, i.explain(classify(identityService, http.MethodPost, "auth/tokens", err, secrets...))
 }
 
-// rejectsCredentials reports whether Keystone itself does not accept the credentials. It says so by 401, but by 404 of an application
-// credential whose ID it does not know. Whatever else answers 404 on the way there does not speak like Keystone.
+// rejectsCredentials reports whether Keystone itself rejects the credentials: with 401, or with 404 for an unknown application
+// credential's ID. Responses of proxies with 404 do not have Keystone's format.
 func (i *authenticator) rejectsCredentials(err *cloud.Error) bool {
 	byCredential := i.credentials.ApplicationCredentialID != "" && i.credentials.Password == ""
 	fault, ok := errors.AsType[*ResponseError](err)
@@ -58,7 +58,7 @@ func (i *authenticator) options() *tokens.AuthOptions {
 	options := &tokens.AuthOptions{Username: c.Username, Password: c.Password}
 	options.DomainID, options.DomainName = c.userDomain()
 	if c.Password == "" {
-		// An application credential is tied to its project, and Keystone refuses any other word about it.
+		// An application credential belongs to its project, and Keystone rejects a request with another scope.
 		options.ApplicationCredentialID, options.ApplicationCredentialName = idOrName(c.ApplicationCredentialID, c.ApplicationCredentialName)
 		options.ApplicationCredentialSecret = c.ApplicationCredentialSecret
 		return options
@@ -70,7 +70,7 @@ func (i *authenticator) options() *tokens.AuthOptions {
 	return options
 }
 
-// keystoneTime is a time as Keystone writes it: in UTC, which it does not say of a token that ends with its application credential.
+// keystoneTime is a time in Keystone's format: in UTC, which is not marked if a token expires with its application credential.
 type keystoneTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -111,8 +111,8 @@ func readLogin(result tokens.CreateResult) (*login.Login[token], error) {
 	}, lifetime), nil
 }
 
-// explain adds what a user can do about a failed login. Only credentials that Keystone itself turns down are the user's
-// error: whatever stands in front of a Keystone can answer 404 for a while, or show a certificate that has just expired.
+// explain adds a remedy to a failed login. Only credentials that Keystone itself rejects are the user's
+// error: a proxy in front of Keystone may respond with 404 for a while, or have an expired certificate.
 func (i *authenticator) explain(err *cloud.Error) error {
 	endpoint := withoutPassword(i.credentials.identityEndpoint())
 	switch {

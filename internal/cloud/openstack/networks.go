@@ -19,7 +19,7 @@ func (s *Session) CreateNetwork(ctx context.Context, network NetworkCreate) (Net
 	return s.networks().create(ctx, network)
 }
 
-// UpdateNetwork changes a network and returns it as it is then.
+// UpdateNetwork changes a network and returns the changed one.
 func (s *Session) UpdateNetwork(ctx context.Context, id string, update NetworkUpdate) (Network, error) {
 	return s.networks().update(ctx, id, update, nil)
 }

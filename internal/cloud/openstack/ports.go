@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// portsPage is how many ports a page has. Neutron makes pages only where it is asked to, or its operator has set a limit.
+// portsPage is the number of ports in a page. Neutron returns pages only on request, or if its operator has set a limit.
 const portsPage = 1000
 
 func (s *Session) ports() resource[Port] {
@@ -23,13 +23,13 @@ func (s *Session) GetPort(ctx context.Context, id string) (Port, error) {
 	return s.ports().get(ctx, id)
 }
 
-// CreatePort creates a port. It fails with cloud.QuotaExceeded when the project may not have more, and with cloud.Depleted when
+// CreatePort creates a port. It fails with cloud.QuotaExceeded if the quota is exceeded, and with cloud.Depleted if
 // a subnet has no address left.
 func (s *Session) CreatePort(ctx context.Context, port PortCreate) (Port, error) {
 	return s.ports().create(ctx, port.body())
 }
 
-// body is the port on the wire.
+// body is the request body of a port.
 func (p PortCreate) body() portBody {
 	body := portBody{NetworkID: p.NetworkID, Name: p.Name, Description: p.Description, SecurityGroupIDs: p.SecurityGroupIDs}
 	for _, id := range p.SubnetIDs {

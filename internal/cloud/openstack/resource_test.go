@@ -73,7 +73,7 @@ func TestFilters_Query(t *testing.T) {
 	}
 }
 
-// everyList answers every list call by the same objects.
+// everyList responds to every list call with the same objects.
 func everyList(objects string) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		path := strings.TrimSuffix(req.URL.Path, "/detail")

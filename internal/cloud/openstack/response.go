@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// responseKind is the kind of answer that a call expects. It decides how large the answer may be.
+// responseKind is the expected kind of a call's response. It determines the limits of the response.
 type responseKind int
 
 const (
@@ -29,12 +29,12 @@ func (k responseKind) limits() transport.Limits {
 	}
 }
 
-// streamDecoder is an answer that decodes itself bit by bit, since it may be too large to be decoded at once.
+// streamDecoder decodes a response incrementally, since it may be too large to be decoded at once.
 type streamDecoder interface {
 	decodeFrom(decoder *json.Decoder) error
 }
 
-// decodeResponse reads a successful response. No content is no object, but it is never an empty list: that would be a base for decisions.
+// decodeResponse reads a successful response. A missing body is accepted for an object, but never for a list, which would appear empty.
 func decodeResponse(response *http.Response, into any) error {
 	decoder := json.NewDecoder(response.Body)
 	if stream, ok := into.(streamDecoder); ok {

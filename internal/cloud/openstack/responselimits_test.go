@@ -22,11 +22,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// maxAllocated is what one call may allocate in all, whatever the cloud answers. Most of it is garbage at once: reading a page of 8 MiB
+// maxAllocated bounds what one call may allocate in total, for any response. Most of it is garbage at once: reading a page of 8 MiB
 // takes five times as much.
 const maxAllocated = 64 << 20
 
-// hostileCloud serves a stub over real HTTP, so that nothing but this package limits what it answers.
+// hostileCloud serves a stub over real HTTP, so that only this package limits its responses.
 func hostileCloud(t *testing.T, stub *stubCloud) openstack.Credentials {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(stub.handleOverHTTP))
@@ -56,7 +56,7 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// repeated writes a text so many times between two others, without holding all of it; without end for a negative number.
+// repeated writes a text so many times between two others, without holding all of it; endlessly for a negative number.
 func repeated(w io.Writer, before, text string, times int, after string) {
 	const atOnce = 1000
 	chunk := []byte(strings.Repeat(text, atOnce))
@@ -205,7 +205,7 @@ func TestSession_ErrorResponseTooLarge(t *testing.T) {
 	}
 }
 
-// pageAfter answers a page of networks with a link to a page.
+// pageAfter responds with a page of networks and a link to a page.
 func pageAfter(w http.ResponseWriter, objects, link string) {
 	reply(w, http.StatusOK, `{"networks": [`+objects+`], "networks_links": [{"rel": "next", "href": "`+link+`"}]}`)
 }
@@ -280,7 +280,7 @@ func TestSession_LinksToAnotherHost(t *testing.T) {
 	}
 }
 
-// slowBody is the body of an answer that comes byte by byte and has no end but that of its request.
+// slowBody is a response body that is sent byte by byte until its request ends.
 type slowBody struct{ ended <-chan struct{} }
 
 // Read implements io.Reader.
@@ -331,7 +331,7 @@ func TestSession_LargeResponse(t *testing.T) {
 	assert.Len(t, ports, 5001)
 }
 
-// serverPages serves servers as Nova shows them to administrators, page by page, and counts the pages.
+// serverPages serves servers as Nova returns them to administrators, page by page, and counts the pages.
 func serverPages(count, userData int, pages *int) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		*pages++

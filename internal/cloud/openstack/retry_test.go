@@ -19,7 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// requestsByName are calls by how harmless it is to send them twice.
+// requestsByName are calls by whether they are safe to repeat.
 func requestsByName() map[string]func(context.Context, *openstack.Session) error {
 	return map[string]func(context.Context, *openstack.Session) error{
 		"GET": listNetworks,

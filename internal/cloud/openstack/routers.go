@@ -21,16 +21,16 @@ func (s *Session) GetRouter(ctx context.Context, id string) (Router, error) {
 	return s.routers().get(ctx, id)
 }
 
-// CreateRouter creates a router. It fails with cloud.Depleted when the external network, or the subnet of it that was
-// asked for, has no address left.
+// CreateRouter creates a router. It fails with cloud.Depleted if the external network, or the requested subnet of
+// it, has no address left.
 func (s *Session) CreateRouter(ctx context.Context, router RouterCreate) (Router, error) {
 	return s.routers().create(ctx, router)
 }
 
-// UpdateRouter changes a router and returns it as it is then.
+// UpdateRouter changes a router and returns the changed one.
 func (s *Session) UpdateRouter(ctx context.Context, id string, update RouterUpdate) (Router, error) {
 	if update.Routes != nil && *update.Routes == nil {
-		update.Routes = &[]Route{} // null would be refused
+		update.Routes = &[]Route{} // null would be rejected
 	}
 	var headers map[string]string
 	if update.IfRevision > 0 {
@@ -46,7 +46,7 @@ func (s *Session) DeleteRouter(ctx context.Context, id string) error {
 }
 
 // AddRouterInterface connects a subnet to a router and returns the ID of the port between them. It is never repeated
-// when the answer got lost: Neutron refuses a second interface with 400, as it does any other nonsense.
+// after a lost response: Neutron rejects a second interface with 400, as any invalid request.
 func (s *Session) AddRouterInterface(ctx context.Context, routerID, subnetID string) (portID string, err error) {
 	var response struct {
 		PortID string `json:"port_id"`

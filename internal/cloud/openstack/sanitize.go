@@ -7,7 +7,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// withoutPassword returns an address as it may be shown.
+// withoutPassword returns a URL without its password.
 func withoutPassword(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -16,7 +16,7 @@ func withoutPassword(address string) string {
 	return parsed.Redacted()
 }
 
-// sanitize makes a text of others fit for an error: on one line, of limited length, without control characters and secrets.
+// sanitize makes an external text safe for an error: on one line, of limited length, without control characters and secrets.
 func sanitize(text string, secrets []string) string {
 	for _, secret := range secrets {
 		if secret != "" {
@@ -26,7 +26,7 @@ func sanitize(text string, secrets []string) string {
 	return truncate.Line(text, truncate.MaxExternal)
 }
 
-// sanitizedError is an error whose text may quote what others sent. Its own text is fit to be shown.
+// sanitizedError is an error whose text may contain external text. Its own text is sanitized.
 type sanitizedError struct {
 	text string
 	err  error
@@ -39,5 +39,5 @@ func sanitizeError(err error, secrets ...string) error {
 // Error implements error.
 func (e *sanitizedError) Error() string { return e.text }
 
-// Unwrap gives errors.Is and errors.As access to the error.
+// Unwrap returns the error for errors.Is and errors.As.
 func (e *sanitizedError) Unwrap() error { return e.err }

@@ -18,13 +18,13 @@ type SecurityGroup struct {
 	RevisionNumber int                 `json:"revision_number"`
 }
 
-// SecurityGroupCreate is what a new security group takes. Neutron adds two egress rules (IPv4 and IPv6) by itself.
+// SecurityGroupCreate is the request for a new security group. Neutron adds two egress rules (IPv4 and IPv6).
 type SecurityGroupCreate struct {
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
 }
 
-// SecurityGroupUpdate changes what is not nil.
+// SecurityGroupUpdate changes fields that are not nil.
 type SecurityGroupUpdate struct {
 	Name        *string `json:"name,omitempty"`
 	Description *string `json:"description,omitempty"`
@@ -69,12 +69,12 @@ func (s *Session) ListSecurityGroups(ctx context.Context, filter SecurityGroupFi
 	return s.securityGroups().list(ctx, filter)
 }
 
-// CreateSecurityGroup creates a security group. The answer holds the egress rules that Neutron adds by itself.
+// CreateSecurityGroup creates a security group. The response contains the egress rules that Neutron adds.
 func (s *Session) CreateSecurityGroup(ctx context.Context, group SecurityGroupCreate) (SecurityGroup, error) {
 	return s.securityGroups().create(ctx, group)
 }
 
-// UpdateSecurityGroup changes a security group and returns it as it is then.
+// UpdateSecurityGroup changes a security group and returns the changed one.
 func (s *Session) UpdateSecurityGroup(ctx context.Context, id string, update SecurityGroupUpdate) (SecurityGroup, error) {
 	return s.securityGroups().update(ctx, id, update, nil)
 }
@@ -85,8 +85,8 @@ func (s *Session) DeleteSecurityGroup(ctx context.Context, id string) error {
 	return s.securityGroups().remove(ctx, id, nil)
 }
 
-// CreateSecurityGroupRules creates all the rules in one call and returns those that it created. Where the cloud refuses
-// that call, each rule goes by itself; a rule that exists already then counts as done, but is not in the answer.
+// CreateSecurityGroupRules creates all the rules in one call and returns the created ones. If the cloud rejects
+// that call, it creates each rule on its own; an existing rule is then accepted, but is not in the result.
 func (s *Session) CreateSecurityGroupRules(ctx context.Context, rules []SecurityGroupRule) ([]SecurityGroupRule, error) {
 	if len(rules) == 0 {
 		return nil, nil
@@ -109,8 +109,8 @@ func (s *Session) DeleteSecurityGroupRule(ctx context.Context, id string) error 
 	return s.securityGroupRules().remove(ctx, id, nil)
 }
 
-// shouldCreateIndividually reports whether a bulk call was refused as a whole: for being one (400, 405, 501), or because of a
-// single rule, which only the single call can point out or pass over.
+// shouldCreateIndividually reports whether a bulk call was rejected as a whole: because it is one (400, 405, 501), or because of a
+// single rule, which only single calls can identify or skip.
 func shouldCreateIndividually(err error) bool {
 	fault, ok := errors.AsType[*ResponseError](err)
 	if !ok {

@@ -10,35 +10,35 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// ServerCreate is what a new server takes. It is connected to the ports first and the networks then, in which Nova makes ports of
-// its own; there must be one of either. Zero values leave the choice to the cloud.
+// ServerCreate is the request for a new server. It is connected to the ports first and then to the networks, in which Nova creates
+// ports; it needs at least one of either. Zero values are the cloud's defaults.
 type ServerCreate struct {
 	Name, FlavorID, ImageID, KeyName, AvailabilityZone, ServerGroupID string
 
-	UserData   []byte // as the server is to see it
+	UserData   []byte // in the form in which the server reads it
 	Metadata   map[string]string
 	PortIDs    []string
 	NetworkIDs []string
-	// SecurityGroups are names or IDs for the ports that Nova makes. A port that exists keeps its own.
+	// SecurityGroups are names or IDs for the ports that Nova creates. Existing ports keep their own.
 	SecurityGroups []string
 	ConfigDrive    *bool
 	// BootVolume makes the server boot from a volume that is filled from the image, instead of the flavor's local disk.
 	BootVolume *ServerVolume
-	// DataVolumes come up blank. Like the boot volume they go with the server.
+	// DataVolumes are blank. Like the boot volume they are deleted with the server.
 	DataVolumes []ServerVolume
 }
 
-// ServerVolume is a volume that Nova makes for a server and deletes with it. An empty type is the cloud's default.
+// ServerVolume is a volume that Nova creates for a server and deletes with it. An empty type is the cloud's default.
 type ServerVolume struct {
 	SizeGB int
 	Type   string
 }
 
-// volumeTypeMicroversion is the first in which Nova makes a volume of a given type, known since Stein. It is asked for by servers
-// with such a volume only: all others are content with what every Nova has had from the beginning.
+// volumeTypeMicroversion is the first in which Nova creates a volume of a given type, supported since Stein. Only servers
+// with such a volume use it; others use the first version, which every Nova has.
 const volumeTypeMicroversion = "2.67"
 
-// serverBody and what follows are a new server on the wire.
+// serverBody and the following types are the request body of a new server.
 type serverBody struct {
 	Server serverAttributes `json:"server"`
 	Hints  *schedulerHints  `json:"os:scheduler_hints,omitempty"`
@@ -81,9 +81,9 @@ type blockDevice struct {
 	DeleteOnTermination bool   `json:"delete_on_termination"`
 }
 
-// CreateServer starts the creation of a server and returns nothing but its ID; GetServer tells how far it is. It is never repeated
-// when its effect is unknown. It fails with cloud.QuotaExceeded when a quota of the project is used up, and with
-// cloud.Configuration when a volume is to be of a type and the cloud too old to choose it.
+// CreateServer starts the creation of a server and returns only its ID; GetServer returns its progress. It is never repeated
+// if its effect is unknown. It fails with cloud.QuotaExceeded if a quota of the project is exceeded, and with
+// cloud.Configuration if a volume has a type and the cloud does not support that.
 func (s *Session) CreateServer(ctx context.Context, server ServerCreate) (Server, error) {
 	if len(server.PortIDs)+len(server.NetworkIDs) == 0 {
 		return Server{}, cloud.Errorf(cloud.Unknown, "a new server needs a port or a network")
@@ -107,7 +107,7 @@ func (s *Session) CreateServer(ctx context.Context, server ServerCreate) (Server
 	return Server{ID: response.Server.ID}, nil
 }
 
-// explainServer finds out what Nova means by its refusal of a server.
+// explainServer determines the cause of Nova's rejection of a server.
 func (s *Session) explainServer(ctx context.Context, server ServerCreate, err error) error {
 	fault, ok := errors.AsType[*ResponseError](err)
 	switch {
@@ -160,8 +160,8 @@ func (c ServerCreate) body() serverBody {
 	return body
 }
 
-// devices returns a server's disks, or nil when the flavor's is all. Once there is a list, what the server boots from must be on
-// it, even the local disk.
+// devices returns a server's disks, or nil if the flavor's is the only one. A list must contain the disk from which the server
+// boots, even the local one.
 func (c ServerCreate) devices() []blockDevice {
 	if c.BootVolume == nil && len(c.DataVolumes) == 0 {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"net/url"
 )
 
-// ServerGroup is a Nova server group, whose policy says how its servers are spread over hosts.
+// ServerGroup is a Nova server group, whose policy determines how its servers are spread over hosts.
 type ServerGroup struct {
 	ID, Name, Policy string
 	Members          []string // IDs of servers
 }
 
-// UnmarshalJSON reads a group of any microversion: until 2.63 it has a list of policies, which always holds one.
+// UnmarshalJSON decodes a group of any microversion: until 2.63 it has a list of policies, which always has one element.
 func (g *ServerGroup) UnmarshalJSON(data []byte) error {
 	var in struct {
 		ID       string   `json:"id"`
@@ -33,8 +33,8 @@ func (g *ServerGroup) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// serverGroupsMicroversion is the first with the soft policies, known since Mitaka. What came later, a single policy instead of a
-// list and rules beside it, says nothing more about the policies, and would fail in older clouds.
+// serverGroupsMicroversion is the first with the soft policies, supported since Mitaka. Later ones have a single policy instead of a
+// list, with rules, which add nothing about the policies, and fail in older clouds.
 const serverGroupsMicroversion = "2.15"
 
 func (s *Session) serverGroups() resource[ServerGroup] {
@@ -44,8 +44,8 @@ func (s *Session) serverGroups() resource[ServerGroup] {
 	}
 }
 
-// ListServerGroups returns the server groups of the session's project. Nova tells the first thousand and does not say whether
-// there are more, which the usual quota does not let come about.
+// ListServerGroups returns the server groups of the session's project. Nova returns at most a thousand without an indication that
+// there are more, which the usual quota prevents.
 func (s *Session) ListServerGroups(ctx context.Context) ([]ServerGroup, error) {
 	return s.serverGroups().list(ctx, noFilter[ServerGroup]{})
 }
@@ -56,7 +56,7 @@ func (s *Session) GetServerGroup(ctx context.Context, id string) (ServerGroup, e
 }
 
 // CreateServerGroup creates a server group with one of the policies affinity, anti-affinity, soft-affinity and
-// soft-anti-affinity. Names need not be unique. It fails with cloud.QuotaExceeded when the project may not have more groups.
+// soft-anti-affinity. Names need not be unique. It fails with cloud.QuotaExceeded if the quota is exceeded.
 func (s *Session) CreateServerGroup(ctx context.Context, name, policy string) (ServerGroup, error) {
 	created, err := s.serverGroups().create(ctx, map[string]any{"name": name, "policies": []string{policy}})
 	if fault, ok := errors.AsType[*ResponseError](err); ok && fault.Status == http.StatusForbidden {
@@ -65,12 +65,12 @@ func (s *Session) CreateServerGroup(ctx context.Context, name, policy string) (S
 	return created, err
 }
 
-// DeleteServerGroup deletes a server group. Its servers stay. It fails with cloud.NotFound when there is none.
+// DeleteServerGroup deletes a server group. Its servers are kept. It fails with cloud.NotFound if there is none.
 func (s *Session) DeleteServerGroup(ctx context.Context, id string) error {
 	return s.serverGroups().remove(ctx, id, nil)
 }
 
-// noFilter is the filter that lets all objects pass.
+// noFilter is the filter that matches all objects.
 type noFilter[T any] struct{}
 
 func (noFilter[T]) query() url.Values { return url.Values{} }

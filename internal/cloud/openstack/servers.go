@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
-// What a server can be, as far as it matters to those who make and delete servers.
+// The statuses of a server on which callers depend.
 const (
 	ServerActive      = "ACTIVE"
 	ServerBuild       = "BUILD"
@@ -26,13 +26,13 @@ type Server struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name"`
 	Status           string            `json:"status"`
-	TaskState        string            `json:"OS-EXT-STS:task_state"` // e.g. deleting; empty when nothing is under way
-	HostID           string            `json:"hostId"`                // tells hosts apart without naming them; empty before there is one
+	TaskState        string            `json:"OS-EXT-STS:task_state"` // e.g. deleting; empty if there is no task
+	HostID           string            `json:"hostId"`                // identifies a host without its name; empty before there is one
 	AvailabilityZone string            `json:"OS-EXT-AZ:availability_zone"`
 	Metadata         map[string]string `json:"metadata"`
-	Fault            *ServerFault      `json:"fault"` // why the status is ERROR; only GetServer can be relied on for it
+	Fault            *ServerFault      `json:"fault"` // the reason of the status ERROR; complete only from GetServer
 	Volumes          []AttachedVolume  `json:"os-extended-volumes:volumes_attached"`
-	// Addresses are those of its ports, by the name of the network. A server that is being built may have none yet.
+	// Addresses are those of its ports, by the name of the network. A server that is being built may have none.
 	Addresses map[string][]ServerAddress `json:"addresses"`
 }
 
@@ -48,13 +48,13 @@ const (
 	AddressFloating = "floating"
 )
 
-// ServerFault is what went wrong with a server, in Nova's words for people.
+// ServerFault is the error of a server, in Nova's text.
 type ServerFault struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
-// UnmarshalJSON reads a fault. Its message may hold the trace of a program.
+// UnmarshalJSON decodes a fault. Its message may contain a stack trace.
 func (f *ServerFault) UnmarshalJSON(data []byte) error {
 	type plain ServerFault
 	if err := json.Unmarshal(data, (*plain)(f)); err != nil {
@@ -70,19 +70,19 @@ type AttachedVolume struct {
 	DeleteOnTermination bool   `json:"delete_on_termination"` // Nova deletes it with the server
 }
 
-// ServerFilter selects servers of the session's project; all given criteria must match. A server may have more metadata than
-// asked for.
+// ServerFilter selects servers of the session's project; all given criteria must match. A server may have further
+// metadata.
 type ServerFilter struct {
 	Name, NamePrefix string
 	Metadata         map[string]string
 }
 
-// serversMicroversion is that of looks at servers: the first which tells whether a volume goes with its server. Every Nova since
-// Kilo knows it. A newer one would tell nothing that is read here.
+// serversMicroversion is the version of reads of servers: the first which reports whether a volume is deleted with its server. Every Nova since
+// Kilo supports it. Newer ones add nothing that is read here.
 const serversMicroversion = "2.3"
 
-// serversPage is how many servers a page has. Administrators are shown the user data of each, of up to 64 KiB, so that a page of a thousand, as
-// Nova makes without being asked, could not be read. A hundred machines are one page and no more: Nova promises another one after each full page.
+// serversPage is the number of servers in a page. Administrators get the user data of each, of up to 64 KiB, so that Nova's default of
+// a thousand would exceed the limit of a response. A hundred machines fit into one page: after a full page, Nova always links to another one.
 const serversPage = 110
 
 func (s *Session) servers() resource[Server] {
@@ -92,7 +92,7 @@ func (s *Session) servers() resource[Server] {
 	}
 }
 
-// decodedSize is about how many bytes a server takes here. Its user data is not among them.
+// decodedSize is the approximate size of a decoded server in bytes. It does not include its user data.
 func (s Server) decodedSize() int {
 	const perServer, perValue = 512, 64
 	size := perServer + len(s.ID) + len(s.Name) + len(s.Status) + len(s.TaskState) + len(s.HostID) + len(s.AvailabilityZone)
@@ -114,7 +114,7 @@ func (s Server) decodedSize() int {
 	return size
 }
 
-// ListServers returns the servers that match the filter. The list does not tell the fault of a server that never ran anywhere.
+// ListServers returns the servers that match the filter. The list lacks the fault of a server that never ran on a host.
 func (s *Session) ListServers(ctx context.Context, filter ServerFilter) ([]Server, error) {
 	return s.servers().list(ctx, filter)
 }
@@ -124,14 +124,14 @@ func (s *Session) GetServer(ctx context.Context, id string) (Server, error) {
 	return s.servers().get(ctx, id)
 }
 
-// DeleteServer starts the deletion of a server, which is gone when GetServer no longer finds it. It fails with cloud.NotFound when
-// there is none. A port that the server was given stays behind; one that Nova made for it goes, and so do volumes that are to.
+// DeleteServer starts the deletion of a server, which is complete when GetServer does not find it any more. It fails with cloud.NotFound if
+// there is none. A port that was passed to the server is kept; one that Nova created for it is deleted, and so are its volumes.
 func (s *Session) DeleteServer(ctx context.Context, id string) error {
 	return s.servers().remove(ctx, id, nil)
 }
 
-// query narrows the list down as far as Nova can: it takes a name for a regular expression, in which capitals make no
-// difference. By metadata only operators may filter in some clouds, so that this is left to matches.
+// query filters the list as far as Nova can: it interprets a name as a regular expression, in which case does not
+// matter. In some clouds only operators may filter by metadata, so matches does that.
 func (f ServerFilter) query() url.Values {
 	q := query{}
 	switch {
@@ -143,8 +143,8 @@ func (f ServerFilter) query() url.Values {
 	return url.Values(q)
 }
 
-// quoteRegexp returns an expression that matches a text and nothing else, whatever the database behind Nova is. Nova puts a
-// backslash before each bar, which must not meet another one.
+// quoteRegexp returns an expression that matches only a text, for any database of Nova. Nova adds a
+// backslash before each bar, which must not follow another one.
 func quoteRegexp(text string) string {
 	return strings.ReplaceAll(regexp.QuoteMeta(text), `\|`, "[|]")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// Session is an authenticated line to one region of a cloud, as one user in one project. It is shared by everybody who
-// works for that account and safe for concurrent use. All its methods return errors of package cloud.
+// Session is an authenticated client for one region of a cloud, as one user in one project. It is shared by all
+// users of that account and safe for concurrent use. All its methods return errors of package cloud.
 type Session struct {
 	region       string
 	logins       *login.Source[token]
@@ -24,13 +24,13 @@ type Session struct {
 	used         atomic.Int64 // when, in Unix nanoseconds
 }
 
-// Token is what is known about the session's login, never the token itself.
+// Token describes the session's login, without the token itself.
 type Token struct {
 	ProjectID, UserID, DomainID string
 	ExpiresAt                   time.Time
 }
 
-// Token returns what is known about the last login.
+// Token returns a description of the last login.
 func (s *Session) Token() Token {
 	if last := s.logins.Last(); last != nil {
 		return last.Value.info
@@ -57,13 +57,13 @@ type call struct {
 	path    string // below the service's endpoint
 	query   url.Values
 	headers map[string]string
-	// microversion is that of Nova's API in which the request is to be understood; without one it is the first, which every Nova
-	// has. It belongs to one call alone: what another one needs must not depend on it.
+	// microversion is the version of Nova's API for the request; without one it is the first, which every Nova
+	// has. It is set for each call, so that calls do not depend on each other's.
 	microversion string
 	body         any          // encoded as JSON; nil for none
-	response     any          // decoded from JSON; nil when it does not matter
-	expects      responseKind // limits the answer; one object unless said otherwise
-	noRetry      bool         // must not be repeated when its effect is unknown, whatever its method
+	response     any          // decoded from JSON; nil if it is not needed
+	expects      responseKind // limits the response; one object by default
+	noRetry      bool         // must not be repeated if its effect is unknown, for any method
 }
 
 func (c call) info() transport.Info {
@@ -84,7 +84,7 @@ func (c call) allHeaders() map[string]string {
 	return headers
 }
 
-// do sends a call and classifies what comes back.
+// do sends a call and classifies its error.
 func (s *Session) do(ctx context.Context, c call) error {
 	s.touch()
 	current, err := s.logins.Valid(ctx)
@@ -113,7 +113,7 @@ func (s *Session) do(ctx context.Context, c call) error {
 	return nil
 }
 
-// successCodes returns every code that says done or under way. Services differ in which of them they use for what.
+// successCodes returns every code of a completed or accepted request. Services differ in the codes that they use.
 func successCodes() []int {
 	return []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent}
 }

@@ -18,25 +18,25 @@ import (
 // cloudName is the label of the metrics.
 const cloudName = "openstack"
 
-// Options say how sessions behave. The zero value is a good choice but for UserAgent.
+// Options configure sessions. The zero value has good defaults, except for UserAgent.
 type Options struct {
-	// Transport wraps the HTTP transport below everything else, once for each set of trusted certificates; nil leaves it
-	// as it is.
+	// Transport wraps the HTTP transport below everything else, once for each set of trusted certificates; nil does not
+	// change it.
 	Transport func(http.RoundTripper) http.RoundTripper
 	// Registerer receives the metrics; nil means none.
 	Registerer prometheus.Registerer
 	// QPS and Burst size each session's token bucket; default 50 and 100. A negative QPS means no limit.
 	QPS   float64
 	Burst int
-	// RequestTimeout bounds each single request, repetitions not counted; default one minute.
+	// RequestTimeout bounds each single request without retries; default one minute.
 	RequestTimeout time.Duration
-	// IdleTimeout is after how long without a call a session is forgotten; default one hour.
+	// IdleTimeout is the time without a call after which a session is removed; default one hour.
 	IdleTimeout time.Duration
-	// Retry says how often what is safe to repeat is repeated.
+	// Retry is the policy for requests that are safe to repeat.
 	Retry transport.RetryPolicy
-	// UserAgent goes in front of the SDK's.
+	// UserAgent precedes the SDK's.
 	UserAgent string
-	// ReadOnly makes sessions that refuse everything but GET and HEAD, see transport.ErrReadOnly.
+	// ReadOnly makes sessions that reject all requests except GET and HEAD, see transport.ErrReadOnly.
 	ReadOnly bool
 }
 
@@ -49,15 +49,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Sessions hands out one Session per account: the same for the same credentials, auth URL, CA bundle and region. It is
-// meant to live as long as the process, and is safe for concurrent use.
+// Sessions has one Session per account: the same for the same credentials, auth URL, CA bundle and region. It
+// exists as long as the process, and is safe for concurrent use.
 type Sessions struct {
 	options Options
 	metrics *cloud.Metrics
 
 	mu             sync.Mutex
 	sessions       map[fingerprint]*Session
-	transports     map[fingerprint]sharedTransport // by what they trust
+	transports     map[fingerprint]sharedTransport // by their trusted certificates
 	lastForgetIdle time.Time
 }
 
@@ -67,7 +67,7 @@ type sharedTransport struct {
 	wrapped http.RoundTripper
 }
 
-// NewSessions returns an empty cache. It panics when the registerer has something else under the names of its metrics.
+// NewSessions returns an empty cache. It panics if the registerer has other metrics with the same names.
 func NewSessions(options Options) *Sessions {
 	return &Sessions{
 		options:    options.withDefaults(),
@@ -77,7 +77,7 @@ func NewSessions(options Options) *Sessions {
 	}
 }
 
-// Get returns the account's session, logged in. It costs a call only when there is no login yet, or the last is about to
+// Get returns the account's session, logged in. It makes a call only if there is no login yet, or the last one is about to
 // expire. An empty region means the first that the cloud lists.
 func (c *Sessions) Get(ctx context.Context, credentials Credentials, region string) (*Session, error) {
 	if err := credentials.Validate(); err != nil {
@@ -92,7 +92,7 @@ func (c *Sessions) Get(ctx context.Context, credentials Credentials, region stri
 	return session, nil
 }
 
-// session returns the account's session from the cache, or puts a new one there.
+// session returns the account's session from the cache, or adds a new one.
 func (c *Sessions) session(account fingerprint, credentials Credentials, region string) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,11 +123,11 @@ func (c *Sessions) newSession(credentials Credentials, region string) *Session {
 	}
 }
 
-// provider returns the SDK's client on top of a transport. It knows no token and repeats nothing: the transport does.
+// provider returns the SDK's client with a transport. It has no token and repeats nothing: the transport does.
 func (c *Sessions) provider(roundTripper http.RoundTripper) *gophercloud.ProviderClient {
 	client := &gophercloud.ProviderClient{HTTPClient: http.Client{
 		Transport: roundTripper,
-		// The token goes where the catalog says and nowhere else.
+		// The token is sent only to the addresses of the catalog.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if c.options.UserAgent != "" {
@@ -136,7 +136,7 @@ func (c *Sessions) provider(roundTripper http.RoundTripper) *gophercloud.Provide
 	return client
 }
 
-// transport returns the transport for what the credentials trust. The caller holds the lock.
+// transport returns the transport for the trusted certificates of the credentials. The caller holds the lock.
 func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
 	key := credentials.transportKey()
 	shared, ok := c.transports[key]
@@ -151,7 +151,7 @@ func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
 	return shared.wrapped
 }
 
-// forgetFailed drops a session that could not log in, unless somebody is still trying.
+// forgetFailed removes a session that could not log in, unless a login is in progress.
 func (c *Sessions) forgetFailed(account fingerprint, session *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,8 +160,8 @@ func (c *Sessions) forgetFailed(account fingerprint, session *Session) {
 	}
 }
 
-// forgetIdle drops what nobody has used for long: at most once a minute, and with the transports that no session needs. A
-// dropped session goes on for those who hold it. The caller holds the lock.
+// forgetIdle removes unused sessions: at most once a minute, and with the transports that no session needs. A
+// removed session still works for its holders. The caller holds the lock.
 func (c *Sessions) forgetIdle() {
 	now := time.Now()
 	if now.Sub(c.lastForgetIdle) < time.Minute {

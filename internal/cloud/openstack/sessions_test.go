@@ -62,7 +62,7 @@ func TestSessions_CallerCancelsDuringLogin(t *testing.T) {
 			assert.Equal(t, cloud.Unavailable, cloud.KindOf(err))
 			assert.ErrorIs(t, err, context.Canceled)
 		})
-		synctest.Wait() // the impatient one has started the login
+		synctest.Wait() // the caller that cancels has started the login
 		callers.Go(func() {
 			_, err := sessions.Get(t.Context(), credentials(), "one")
 			assert.NoError(t, err)
@@ -217,7 +217,7 @@ func TestSessions_IdleTimeout(t *testing.T) {
 		require.NoError(t, err)
 
 		time.Sleep(50 * time.Minute)
-		require.NoError(t, listNetworks(t.Context(), first)) // a call keeps it
+		require.NoError(t, listNetworks(t.Context(), first)) // a call keeps the session
 		time.Sleep(50 * time.Minute)
 		second, err := sessions.Get(t.Context(), credentials(), "one")
 		require.NoError(t, err)

@@ -15,7 +15,7 @@ type ShareNetwork struct {
 	SubnetID    string `json:"neutron_subnet_id"`
 }
 
-// ShareNetworkCreate is what a new share network takes.
+// ShareNetworkCreate is the request for a new share network.
 type ShareNetworkCreate struct {
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -26,7 +26,7 @@ type ShareNetworkCreate struct {
 // ShareNetworkFilter selects share networks; all given criteria must match.
 type ShareNetworkFilter struct{ ID, Name, NetworkID, SubnetID string }
 
-// HasShares reports whether the cloud offers Manila in the session's region. It costs no call.
+// HasShares reports whether the cloud offers Manila in the session's region. It makes no call.
 func (s *Session) HasShares() bool { return s.has(shareService) }
 
 func (s *Session) shareNetworks() resource[ShareNetwork] {
@@ -46,13 +46,13 @@ func (s *Session) CreateShareNetwork(ctx context.Context, network ShareNetworkCr
 	return s.shareNetworks().create(ctx, network)
 }
 
-// DeleteShareNetwork deletes a share network. It fails with cloud.NotFound when there is none, and with cloud.Conflict
-// while shares are on it.
+// DeleteShareNetwork deletes a share network. It fails with cloud.NotFound if there is none, and with cloud.Conflict
+// while it has shares.
 func (s *Session) DeleteShareNetwork(ctx context.Context, id string) error {
 	return s.shareNetworks().remove(ctx, id, nil)
 }
 
-// query leaves the ID out: the Shared File Systems API does not filter by it.
+// query omits the ID: the Shared File Systems API does not filter by it.
 func (f ShareNetworkFilter) query() url.Values {
 	q := query{}
 	q.text("name", f.Name)

@@ -18,20 +18,20 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// stubCloud is a Keystone in memory, and whatever a test lets the other services answer. It replaces the network, so that
+// stubCloud is a Keystone in memory, with responses of other services from a test. It replaces the network, so that
 // tests can run in a bubble of synctest, where waiting takes no time.
 type stubCloud struct {
-	// lifetime is that of a token; zero means an hour. skew is how far the cloud's clock is ahead.
+	// lifetime is that of a token; zero means an hour. skew is the difference of the cloud's clock.
 	lifetime, skew time.Duration
 	// endpoints are the catalog's public URLs by type of service; nil means networkOnly.
 	endpoints map[string]string
 	// login, if set, runs before each login; with a status other than 0 the login fails with it.
 	login func(req *http.Request) (status int)
-	// serve answers everything but logins; nil means an empty list of networks.
+	// serve responds to everything except logins; nil means an empty list of networks.
 	serve http.HandlerFunc
 
 	mu       sync.Mutex
-	requests []string // "GET /network/v2.0/networks?name=a", logins included
+	requests []string // "GET /network/v2.0/networks?name=a", including logins
 	bodies   []string
 	tokens   int
 	revoked  map[string]bool
@@ -43,7 +43,7 @@ func networkOnly() map[string]string {
 	return map[string]string{"network": "https://cloud.test/network"}
 }
 
-// dropped makes a handler lose the connection.
+// dropped makes a handler drop the connection.
 type dropped struct{}
 
 // RoundTrip implements http.RoundTripper.
@@ -143,7 +143,7 @@ func (c *stubCloud) handleLogin(w http.ResponseWriter, req *http.Request) {
 	reply(w, http.StatusCreated, string(body))
 }
 
-// revoke makes all tokens handed out so far invalid.
+// revoke makes all issued tokens invalid.
 func (c *stubCloud) revoke() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +180,7 @@ func (c *stubCloud) lastBody() string {
 	return c.bodies[len(c.bodies)-1]
 }
 
-// sessions returns a cache whose network is the stub.
+// sessions returns a cache with the stub as network.
 func (c *stubCloud) sessions(options openstack.Options) *openstack.Sessions {
 	options.Transport = func(http.RoundTripper) http.RoundTripper { return c }
 	return openstack.NewSessions(options)
@@ -207,7 +207,7 @@ func reply(w http.ResponseWriter, status int, body string) {
 	_, _ = io.WriteString(w, body)
 }
 
-// inSequence gives each request the next answer, and the last one for ever.
+// inSequence gives each request the next response, and the last one for all further ones.
 func inSequence(responses ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	next := 0

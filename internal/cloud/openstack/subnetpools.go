@@ -37,7 +37,7 @@ func (s *Session) GetSubnetPool(ctx context.Context, id string) (SubnetPool, err
 	return s.subnetPools().get(ctx, id)
 }
 
-// ListSubnetPools returns the subnet pools that match the filter, shared ones of other projects included.
+// ListSubnetPools returns the subnet pools that match the filter, including shared ones of other projects.
 func (s *Session) ListSubnetPools(ctx context.Context, filter SubnetPoolFilter) ([]SubnetPool, error) {
 	return s.subnetPools().list(ctx, filter)
 }
@@ -53,7 +53,7 @@ func (f SubnetPoolFilter) matches(p SubnetPool) bool {
 	return emptyOrContains(f.IDs, p.ID) && emptyOrEqual(f.Name, p.Name)
 }
 
-// UnmarshalJSON reads a subnet pool. Neutron writes the prefix lengths as numbers or, older ones, as strings.
+// UnmarshalJSON decodes a subnet pool. Neutron writes the prefix lengths as numbers or, older ones, as strings.
 func (p *SubnetPool) UnmarshalJSON(data []byte) error {
 	var wire struct {
 		ID               string      `json:"id"`
@@ -80,7 +80,7 @@ func (p *SubnetPool) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// prefixLength returns n as a plain number, and 0 when the cloud left it out.
+// prefixLength returns n as a plain number, and 0 if it is missing.
 func prefixLength(n json.Number) int {
 	length, err := n.Int64()
 	if err != nil {

@@ -19,10 +19,10 @@ func (s *Session) CreateSubnet(ctx context.Context, subnet SubnetCreate) (Subnet
 	return s.subnets().create(ctx, subnet)
 }
 
-// UpdateSubnet changes a subnet and returns it as it is then.
+// UpdateSubnet changes a subnet and returns the changed one.
 func (s *Session) UpdateSubnet(ctx context.Context, id string, update SubnetUpdate) (Subnet, error) {
 	if update.DNSServers != nil && *update.DNSServers == nil {
-		update.DNSServers = &[]string{} // null would be refused
+		update.DNSServers = &[]string{} // null would be rejected
 	}
 	return s.subnets().update(ctx, id, update, nil)
 }

@@ -86,7 +86,7 @@ func TestTokenSource_RejectedTokenConcurrentCallers(t *testing.T) {
 		for range 100 {
 			callers.Go(func() { assert.NoError(t, listNetworks(t.Context(), session)) })
 		}
-		synctest.Wait() // all have been rejected
+		synctest.Wait() // all are rejected
 		close(gate)
 		callers.Wait()
 

@@ -184,7 +184,7 @@ func counted(t *testing.T, registry *prometheus.Registry) []string {
 	return lines
 }
 
-// overTLS serves a stub over real HTTP with a certificate that nobody knows.
+// overTLS serves a stub over real HTTP with an untrusted certificate.
 func overTLS(t *testing.T, stub *stubCloud) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(stub.handleOverHTTP))

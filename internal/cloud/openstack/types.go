@@ -1,8 +1,8 @@
 package openstack
 
-// The types below are this package's own view of OpenStack's resources: what Trellis reads or writes, and nothing else.
+// The types below are this package's own types of OpenStack's resources, with the fields that Trellis reads or writes.
 // Their JSON tags are the attributes of the Networking API v2.0, Compute API v2.1, Load Balancer API v2 and Shared File
-// Systems API v2, so that they go over the wire as they are. Those of other resources stand beside their calls.
+// Systems API v2, so that they can be encoded directly. Those of other resources are next to their calls.
 
 // Network is a Neutron network.
 type Network struct {
@@ -14,14 +14,14 @@ type Network struct {
 	AdminStateUp          bool     `json:"admin_state_up"`
 	External              bool     `json:"router:external"`
 	Shared                bool     `json:"shared"`
-	MTU                   int      `json:"mtu"` // bytes; 0 when the cloud does not say
+	MTU                   int      `json:"mtu"` // bytes; 0 if the cloud does not report it
 	SubnetIDs             []string `json:"subnets"`
 	AvailabilityZoneHints []string `json:"availability_zone_hints"`
 	Tags                  []string `json:"tags"`
 	RevisionNumber        int      `json:"revision_number"`
 }
 
-// NetworkCreate is what a new network takes. Zero values are left out of the request.
+// NetworkCreate is the request for a new network. Zero values are omitted.
 type NetworkCreate struct {
 	Name                  string   `json:"name,omitempty"`
 	Description           string   `json:"description,omitempty"`
@@ -29,7 +29,7 @@ type NetworkCreate struct {
 	AvailabilityZoneHints []string `json:"availability_zone_hints,omitempty"`
 }
 
-// NetworkUpdate changes what is not nil.
+// NetworkUpdate changes fields that are not nil.
 type NetworkUpdate struct {
 	Name         *string `json:"name,omitempty"`
 	Description  *string `json:"description,omitempty"`
@@ -50,7 +50,7 @@ type AllocationPool struct {
 	End   string `json:"end"`
 }
 
-// HostRoute is a static route that DHCP hands to instances.
+// HostRoute is a static route that DHCP announces to instances.
 type HostRoute struct {
 	Destination string `json:"destination"`
 	NextHop     string `json:"nexthop"`
@@ -77,8 +77,8 @@ type Subnet struct {
 	RevisionNumber  int              `json:"revision_number"`
 }
 
-// SubnetCreate is what a new subnet takes. Either CIDR or SubnetPoolID is given; PrefixLength goes with the pool and 0
-// means the pool's default. DHCP is always on.
+// SubnetCreate is the request for a new subnet. Either CIDR or SubnetPoolID is set; PrefixLength is for the pool and 0
+// means the pool's default. DHCP is always enabled.
 type SubnetCreate struct {
 	NetworkID       string   `json:"network_id"`
 	Name            string   `json:"name,omitempty"`
@@ -92,7 +92,7 @@ type SubnetCreate struct {
 	DNSServers      []string `json:"dns_nameservers,omitempty"`
 }
 
-// SubnetUpdate changes what is not nil. A nil DNSServers leaves the servers alone, an empty one removes them.
+// SubnetUpdate changes fields that are not nil. A nil DNSServers does not change the servers, an empty one removes them.
 type SubnetUpdate struct {
 	Name        *string   `json:"name,omitempty"`
 	Description *string   `json:"description,omitempty"`
@@ -112,8 +112,8 @@ type ExternalFixedIP struct {
 	IPAddress string `json:"ip_address,omitempty"`
 }
 
-// ExternalGateway is a router's connection to an external network. EnableSNAT nil means: the cloud's default, which is
-// also the only value that a plain project member may ask for.
+// ExternalGateway is a router's connection to an external network. EnableSNAT nil means the cloud's default, which is
+// also the only value that a plain project member may request.
 type ExternalGateway struct {
 	NetworkID  string            `json:"network_id"`
 	EnableSNAT *bool             `json:"enable_snat,omitempty"`
@@ -141,7 +141,7 @@ type Router struct {
 	RevisionNumber        int              `json:"revision_number"`
 }
 
-// RouterCreate is what a new router takes.
+// RouterCreate is the request for a new router.
 type RouterCreate struct {
 	Name                  string           `json:"name,omitempty"`
 	Description           string           `json:"description,omitempty"`
@@ -149,8 +149,8 @@ type RouterCreate struct {
 	AvailabilityZoneHints []string         `json:"availability_zone_hints,omitempty"`
 }
 
-// RouterUpdate changes what is not nil. With IfRevision > 0 the request carries If-Match: revision_number=N and fails
-// with cloud.Conflict when the router changed meanwhile; a cloud without that extension ignores it.
+// RouterUpdate changes fields that are not nil. With IfRevision > 0 the request has If-Match: revision_number=N and fails
+// with cloud.Conflict if the router was changed meanwhile; a cloud without that extension ignores it.
 type RouterUpdate struct {
 	Name         *string          `json:"name,omitempty"`
 	Description  *string          `json:"description,omitempty"`
@@ -189,11 +189,11 @@ type Port struct {
 	RevisionNumber   int       `json:"revision_number"`
 }
 
-// PortCreate is what a new port takes. It gets an address in each of the subnets, or without them wherever Neutron likes.
+// PortCreate is the request for a new port. It gets an address in each of the subnets; without subnets, Neutron chooses.
 type PortCreate struct {
 	NetworkID, Name, Description string
 	SubnetIDs                    []string
-	// AllowedAddresses are the CIDRs from which the port may send besides its own addresses.
+	// AllowedAddresses are the CIDRs from which the port may send, in addition to its own addresses.
 	AllowedAddresses []string
 	// SecurityGroupIDs nil means the project's default group; empty, none.
 	SecurityGroupIDs []string

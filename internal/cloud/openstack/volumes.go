@@ -16,7 +16,7 @@ type Volume struct {
 // VolumeFilter selects volumes; all given criteria must match.
 type VolumeFilter struct{ Name string }
 
-// HasVolumes reports whether the cloud offers Cinder in the session's region. It costs no call.
+// HasVolumes reports whether the cloud offers Cinder in the session's region. It makes no call.
 func (s *Session) HasVolumes() bool { return s.has(blockStorageService) }
 
 func (s *Session) volumes() resource[Volume] {
@@ -30,8 +30,8 @@ func (s *Session) ListVolumes(ctx context.Context, filter VolumeFilter) ([]Volum
 	return s.volumes().list(ctx, filter)
 }
 
-// DeleteVolume starts the deletion of a volume, which is gone when ListVolumes no longer shows it. It fails with cloud.NotFound
-// when there is none. A volume that is in use is refused with 400, which stays cloud.Unknown.
+// DeleteVolume starts the deletion of a volume, which is complete when ListVolumes does not return it any more. It fails with cloud.NotFound
+// if there is none. A volume that is in use is rejected with 400, which stays cloud.Unknown.
 func (s *Session) DeleteVolume(ctx context.Context, id string) error {
 	return s.volumes().remove(ctx, id, nil)
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 )
 
-// exchange is a call, what it must send and what it makes of the answer.
+// exchange is a call, the request that it must send, and its result for a response.
 type exchange struct {
 	do       func(context.Context, *openstack.Session) (any, error)
-	sends    string // method and path, and the microversion if one is asked for
+	sends    string // method and path, and the microversion if one is requested
 	body     string // JSON, empty for none
 	response string
 	want     any
@@ -134,7 +134,7 @@ func TestSession_WriteRequests(t *testing.T) {
 			sends: "PUT /network/v2.0/security-groups/g", body: `{"security_group": {"name": "h"}}`,
 			response: `{"security_group": {"id": "g"}}`, want: openstack.SecurityGroup{ID: "g"},
 		},
-		"a rule, away": { // and not the group of that ID
+		"a rule, away": { // and not the group with that ID
 			do: func(ctx context.Context, s *openstack.Session) (any, error) {
 				return nil, s.DeleteSecurityGroupRule(ctx, "r")
 			},

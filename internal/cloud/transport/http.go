@@ -14,7 +14,7 @@ import (
 // maxHeader bounds the header of a response, in bytes. The largest tokens have 16 KiB.
 const maxHeader = 64 << 10
 
-// Trust says which servers a transport trusts.
+// Trust configures which servers a transport trusts.
 type Trust struct {
 	// CACert has the CA certificates, in PEM; empty means the system's.
 	CACert string
@@ -39,7 +39,7 @@ func New(trust Trust) *http.Transport {
 		MaxIdleConnsPerHost:   32,
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
-		// A compressed response may be a thousand times as long once decompressed, and useful ones have a few KiB.
+		// A compressed response may be a thousand times as long after decompression, and useful ones have a few KiB.
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
 		// A dead connection that was not closed is detected by a ping, and not by one timeout after the other.
@@ -47,10 +47,10 @@ func New(trust Trust) *http.Transport {
 	}
 }
 
-// ReadOnly refuses all requests but reads.
+// ReadOnly rejects all requests except reads.
 type ReadOnly struct{ Next http.RoundTripper }
 
-// ErrReadOnly is the cause for which ReadOnly refuses a request. The error is of the kind cloud.Unauthorized.
+// ErrReadOnly is the cause of ReadOnly's rejections. The error is of the kind cloud.Unauthorized.
 var ErrReadOnly = errors.New("this session may only read")
 
 // RoundTrip implements http.RoundTripper.

@@ -6,21 +6,21 @@ import "context"
 type Info struct {
 	// Service is the label of the metrics.
 	Service string
-	// Retry says whether the request may be repeated when the effect of the first attempt is unknown.
+	// Retry determines whether the request may be repeated if the effect of the first attempt is unknown.
 	Retry RetryMode
 	// Limits bound the response.
 	Limits Limits
 }
 
-// RetryMode says whether a request may be repeated when the effect of the first attempt is unknown.
+// RetryMode determines whether a request may be repeated if the effect of the first attempt is unknown.
 type RetryMode int
 
 const (
 	// RetryByMethod repeats all methods except POST and PATCH, and no conditional requests (If-Match).
 	RetryByMethod RetryMode = iota
-	// RetryNever is for requests that are not idempotent whatever their method.
+	// RetryNever is for requests that are not idempotent, for any method.
 	RetryNever
-	// RetryAlways is for requests that are idempotent whatever their method, e.g. because they have a client token.
+	// RetryAlways is for requests that are idempotent, for any method, e.g. because they have a client token.
 	RetryAlways
 )
 

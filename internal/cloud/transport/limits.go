@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// Limits bound one response. Its size alone would not bound the memory that it takes once decoded: an empty JSON object is three bytes on the wire and
+// Limits bound one response. Its size alone would not bound the memory of its decoded form: an empty JSON object has three bytes in JSON and
 // hundreds as a struct. So the number of JSON values is bounded, too.
 type Limits struct{ Bytes, Values int }
 
@@ -20,8 +20,8 @@ func Objects(size int) Limits {
 // defaultSize bounds the responses of requests without Limits, and those that report an error.
 const defaultSize = 1 << 20
 
-// readBody replaces the response's body by its content. It fails with an InvalidResponseError if that exceeds the limits. The text of an error is dropped
-// then: its status code is enough.
+// readBody replaces the response's body by its content. It fails with an InvalidResponseError if that exceeds the limits. The text of an error is
+// then omitted: its status code is enough.
 func readBody(response *http.Response, limits Limits) error {
 	defer func() { _ = response.Body.Close() }()
 	refused := response.StatusCode < 200 || response.StatusCode >= 300
@@ -46,7 +46,7 @@ func readBody(response *http.Response, limits Limits) error {
 	return nil
 }
 
-// problem says which limit the content exceeds, or is empty.
+// problem names the limit that the content exceeds, or is empty.
 func (l Limits) problem(content []byte) string {
 	switch {
 	case len(content) > l.Bytes:

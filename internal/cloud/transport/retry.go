@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// RetryPolicy says how often and after which pauses a request is repeated. Zero values mean the defaults.
+// RetryPolicy configures the number of attempts and the pauses between them. Zero values mean the defaults.
 type RetryPolicy struct {
 	// Attempts is the maximum number of attempts; default 4, and 1 disables retries.
 	Attempts int
@@ -41,10 +41,10 @@ func (p RetryPolicy) pause(attempt int) time.Duration {
 	if full <= 0 || full > p.LongestPause {
 		full = p.LongestPause
 	}
-	return full/2 + rand.N(full/2+1) //nolint:gosec // jitter keeps no secret
+	return full/2 + rand.N(full/2+1) //nolint:gosec // jitter needs no secure randomness
 }
 
-// Retrying repeats requests that failed for a transient reason, if a repetition cannot do any harm.
+// Retrying repeats requests that failed for a transient reason, if that is safe.
 type Retrying struct {
 	Next   http.RoundTripper
 	Policy RetryPolicy
@@ -81,7 +81,7 @@ func fitsDeadline(ctx context.Context, pause time.Duration) bool {
 	return !ok || pause < time.Until(deadline)
 }
 
-// sleep waits, or returns the context's error if that ends first.
+// sleep waits, or returns the context's error if the context ends first.
 func sleep(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -106,8 +106,8 @@ func CloneRequest(req *http.Request) (*http.Request, error) {
 	return clone, nil
 }
 
-// shouldRetry decides by the possible effects of the request: none, because it was not sent or was turned away; effects that a repetition does not
-// add to; or others.
+// shouldRetry decides by the possible effects of the request: none, because it was not sent or was rejected; effects that a repetition does not
+// change; or others.
 func shouldRetry(req *http.Request, response *http.Response, err error) bool {
 	if err != nil {
 		return req.Context().Err() == nil && isTransient(err) && (neverSent(err) || isIdempotent(req))

@@ -13,11 +13,11 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// changeGracePeriod is how long the response to a change is still waited for after its caller was canceled. It leaves a process that terminates,
+// changeGracePeriod is how long the response to a change is awaited after its caller was canceled. It leaves a process that terminates,
 // for which it has 25 seconds, the time to save the result.
 const changeGracePeriod = 15 * time.Second
 
-// Single sends a request once and returns with the whole response read, so that nothing can fail or hang later.
+// Single sends a request once and returns with the whole response read, so that nothing can fail or block later.
 type Single struct {
 	// Base is usually an http.Transport.
 	Base http.RoundTripper
@@ -96,8 +96,8 @@ func (t *Single) send(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// lifetime returns the context in which a request is sent. A read ends with its caller. A change takes effect whether or not its caller waits, so
-// its response is waited for a while longer: a process that terminates then knows what it has created, and the next one does not create it again.
+// lifetime returns the context of a request. A read ends with its caller. A change takes effect even if its caller does not wait, so
+// its response is awaited for a while longer: a process that terminates then knows what it has created, and the next one does not create it again.
 func (t *Single) lifetime(req *http.Request) (context.Context, context.CancelFunc) {
 	caller := req.Context()
 	if isRead(req) {

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
-// server answers requests without a network: with the status codes in turn, or an error for 0.
+// server responds without a network: with the status codes in turn, or with an error for 0.
 type server struct {
 	codes   []int
 	header  http.Header
