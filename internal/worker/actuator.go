@@ -27,10 +27,10 @@ func (a *actuator) driver(rec *reconciliation) (Driver, error) {
 	return driver, nil
 }
 
-// ForceDelete does nothing: gardenlet removes the objects of machines and all Secrets of the namespace itself, with their finalizers. Until then
-// machine-controller-manager may still delete machines.
+// ForceDelete does nothing: gardenlet removes the objects of machines and all Secrets of the namespace itself, with their finalizers. Until
+// then machine-controller-manager may still delete machines.
 func (a *actuator) ForceDelete(context.Context, *reconciliation) error { return nil }
 
-// Migrate does nothing: gardenlet has stopped machine-controller-manager and saved the machines before, and removes their objects, classes and Secrets
-// itself, without their finalizers, so that no machine is deleted.
+// Migrate does nothing: gardenlet has stopped machine-controller-manager and saved the machines before, and removes their objects, classes
+// and Secrets itself, without their finalizers, so that no machine is deleted.
 func (a *actuator) Migrate(context.Context, *reconciliation) error { return nil }

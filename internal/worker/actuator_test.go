@@ -53,15 +53,15 @@ func TestUpstreamChecker_UsesUpstream(t *testing.T) {
 		saved    *machineState
 		holds    bool
 	}{
-		"where nobody was before":                        {machines: with},
-		"where the driver knows of no difference":        {machines: without, classes: []machinev1alpha1.MachineClass{class(names(without)[0], nil)}},
-		"where the other's class is":                     {machines: with, classes: []machinev1alpha1.MachineClass{class(names(without)[1], nil)}, holds: true},
-		"where a class of ours is of that name":          {machines: with, classes: []machinev1alpha1.MachineClass{class(names(without)[0], ours)}},
-		"where the other's class is of another pool":     {machines: with, classes: []machinev1alpha1.MachineClass{class("shoot--dev--one-gpu-z1-12345", nil)}},
-		"where machines come along of the other's class": {machines: with, saved: saved(names(without)[0]), holds: true},
-		"where machines of both come along":              {machines: with, saved: saved(names(without)[0], names(with)[0])},
-		"where machines of the full one come along":      {machines: with, saved: saved(names(with)[0])},
-		"where no machines come along":                   {machines: with, saved: &machineState{}},
+		"no other classes":                              {machines: with},
+		"no upstream description":                       {machines: without, classes: []machinev1alpha1.MachineClass{class(names(without)[0], nil)}},
+		"a class of the other extension":                {machines: with, classes: []machinev1alpha1.MachineClass{class(names(without)[1], nil)}, holds: true},
+		"an own class with that name":                   {machines: with, classes: []machinev1alpha1.MachineClass{class(names(without)[0], ours)}},
+		"a class of another pool":                       {machines: with, classes: []machinev1alpha1.MachineClass{class("shoot--dev--one-gpu-z1-12345", nil)}},
+		"saved machines of the other extension's class": {machines: with, saved: saved(names(without)[0]), holds: true},
+		"saved machines of both classes":                {machines: with, saved: saved(names(without)[0], names(with)[0])},
+		"saved machines of the own class":               {machines: with, saved: saved(names(with)[0])},
+		"no saved machines":                             {machines: with, saved: &machineState{}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			holds, err := upstreamChecker{classes: test.classes, saved: test.saved, shoot: shoot}.usesUpstream(&p.pool, test.machines)
@@ -89,16 +89,16 @@ func TestSavedMachines(t *testing.T) {
 		empty   bool
 		problem string
 	}{
-		"nothing at all":                 {empty: true},
-		"null":                           {raw: []byte(`null`), empty: true},
-		"nothing packed":                 {raw: []byte(`{"state":""}`), empty: true},
-		"packed nothing":                 {raw: packed("", 0), empty: true},
-		"a shoot without machines":       {raw: packed(`{}`, 0), empty: true},
-		"machines":                       {raw: packed(full, 0)},
-		"what is no JSON":                {raw: []byte(`[`), problem: "reading the machines to be restored"},
-		"what is not packed":             {raw: []byte(`{"state":"bm90IHBhY2tlZA=="}`), problem: "unpacking the machines to be restored"},
-		"what lacks its end":             {raw: packed(full, 4), problem: "unpacking the machines to be restored"},
-		"what is packed and is no state": {raw: packed("something else", 0), problem: "decoding the machines to be restored"},
+		"no state":                 {empty: true},
+		"null":                     {raw: []byte(`null`), empty: true},
+		"empty packed state":       {raw: []byte(`{"state":""}`), empty: true},
+		"packed empty text":        {raw: packed("", 0), empty: true},
+		"a shoot without machines": {raw: packed(`{}`, 0), empty: true},
+		"machines":                 {raw: packed(full, 0)},
+		"invalid JSON":             {raw: []byte(`[`), problem: "reading the machines to be restored"},
+		"not gzip":                 {raw: []byte(`{"state":"bm90IHBhY2tlZA=="}`), problem: "unpacking the machines to be restored"},
+		"truncated gzip":           {raw: packed(full, 4), problem: "unpacking the machines to be restored"},
+		"packed invalid JSON":      {raw: packed("something else", 0), problem: "decoding the machines to be restored"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			w := &extensionsv1alpha1.Worker{}
@@ -135,20 +135,20 @@ func TestRestartManager(t *testing.T) {
 	pod := func(name, role string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shoot--dev--one", Name: name, Labels: map[string]string{"role": role}}}
 	}
-	forgotten := machinev1alpha1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{
-		Name: "forgotten", Finalizers: []string{machinestatus.FinalizerManager}, CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour)),
+	stuckDeployment := machinev1alpha1.MachineDeployment{ObjectMeta: metav1.ObjectMeta{
+		Name: "stuck", Finalizers: []string{machinestatus.FinalizerManager}, CreationTimestamp: metav1.NewTime(time.Now().Add(-time.Hour)),
 	}}
-	isStuck := machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{forgotten}, At: time.Now()}
+	isStuck := machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{stuckDeployment}, At: time.Now()}
 	for sentence, test := range map[string]struct {
 		now        machinestatus.Observed
 		hibernated bool
 		restarted  bool
 		left       []string
 	}{
-		"one that is stuck":                    {now: isStuck, left: []string{"other"}},
-		"one with nothing to do":               {left: []string{"manager", "other"}},
-		"one that has got another pod already": {now: isStuck, restarted: true, left: []string{"manager", "other"}},
-		"one that is to sleep":                 {now: isStuck, hibernated: true, left: []string{"manager", "other"}},
+		"stuck":            {now: isStuck, left: []string{"other"}},
+		"nothing to do":    {left: []string{"manager", "other"}},
+		"restarted before": {now: isStuck, restarted: true, left: []string{"manager", "other"}},
+		"hibernated":       {now: isStuck, hibernated: true, left: []string{"manager", "other"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := &reconcileFlow{
@@ -188,7 +188,7 @@ func TestPodRangesOf(t *testing.T) {
 	shoot := &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{Networking: &gardencorev1beta1.Networking{Pods: new("100.96.0.0/11")}}}
 	assert.Equal(t, []string{"100.96.0.0/11"}, podRangesOf(shoot))
 	shoot.Status.Networking = &gardencorev1beta1.NetworkingStatus{Pods: []string{"2001:db8::/48", "100.64.0.0/11"}}
-	assert.Equal(t, []string{"100.64.0.0/11", "2001:db8::/48"}, podRangesOf(shoot), "the status goes first, and IPv4")
+	assert.Equal(t, []string{"100.64.0.0/11", "2001:db8::/48"}, podRangesOf(shoot), "the status takes precedence, and IPv4 is first")
 	assert.Empty(t, podRangesOf(&gardencorev1beta1.Shoot{}))
 }
 
@@ -196,8 +196,8 @@ func TestNearest(t *testing.T) {
 	wanted := newPlan().deployments(t)
 	assert.Equal(t, "shoot--dev--one-cpu-z2", nearest(wanted, "shoot--dev--one-cpu-z2-00000").name())
 	assert.Equal(t, "shoot--dev--one-cpu-z1", nearest(wanted, "shoot--dev--one-gone-z1-00000").name())
-	made := wanted[0].classUnder("other")
-	assert.Equal(t, "other", made.class.SecretRef.Name)
-	assert.Equal(t, "other", made.secret.Name)
+	renamed := wanted[0].classUnder("other")
+	assert.Equal(t, "other", renamed.class.SecretRef.Name)
+	assert.Equal(t, "other", renamed.secret.Name)
 	assert.NotEqual(t, "other", wanted[0].class.SecretRef.Name)
 }

@@ -22,7 +22,7 @@ const (
 
 // Intervals are the durations of waits.
 type Intervals struct {
-	// RestartManagerAfter is how long a reconciliation waits for machines before it replaces the pod of a machine-controller-manager that is stuck.
+	// RestartManagerAfter is how long a reconciliation waits for machines before it replaces the pod of a stuck machine-controller-manager.
 	RestartManagerAfter time.Duration
 	// UpdatesInterval is the interval of checks whether the last machine of a pool with manual updates is updated.
 	UpdatesInterval time.Duration

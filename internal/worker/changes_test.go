@@ -29,53 +29,53 @@ type change struct {
 // changesOfAnyPool are changes that any pool may have.
 func changesOfAnyPool() map[string]change {
 	return map[string]change{
-		"the node agent's secret has another name": {rolls: true, mutate: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
-		"a security group comes":                   {rolls: true, mutate: func(p *plan) { p.securityGroups = append(p.securityGroups, "group-b") }},
+		"the name of the node agent's secret changes": {rolls: true, mutate: func(p *plan) { p.pool.NodeAgentSecretName = new("gardener-node-agent-cpu-0b1c2") }},
+		"a security group is added":                   {rolls: true, mutate: func(p *plan) { p.securityGroups = append(p.securityGroups, "group-b") }},
 
-		"the limits grow":                    {mutate: func(p *plan) { p.pool.Minimum, p.pool.Maximum = 4, 9 }},
-		"more machines may surge or be away": {mutate: func(p *plan) { p.pool.MaxSurge, p.pool.MaxUnavailable = intstr.FromInt32(3), intstr.FromString("10%") }},
-		"a label of nodes changes":           {mutate: func(p *plan) { p.pool.Labels["team"] = "team-b" }},
-		"an annotation of nodes goes":        {mutate: func(p *plan) { p.pool.Annotations = nil }},
-		"a taint comes": {mutate: func(p *plan) {
+		"the limits increase":                  {mutate: func(p *plan) { p.pool.Minimum, p.pool.Maximum = 4, 9 }},
+		"maxSurge and maxUnavailable increase": {mutate: func(p *plan) { p.pool.MaxSurge, p.pool.MaxUnavailable = intstr.FromInt32(3), intstr.FromString("10%") }},
+		"a node label changes":                 {mutate: func(p *plan) { p.pool.Labels["team"] = "team-b" }},
+		"the node annotations are removed":     {mutate: func(p *plan) { p.pool.Annotations = nil }},
+		"a taint is added": {mutate: func(p *plan) {
 			p.pool.Taints = append(p.pool.Taints, corev1.Taint{Key: "new", Effect: corev1.TaintEffectNoExecute})
 		}},
-		"machines are given more time": {mutate: func(p *plan) {
+		"the health timeout increases": {mutate: func(p *plan) {
 			p.pool.MachineControllerManagerSettings.MachineHealthTimeout = &metav1.Duration{Duration: 2 * time.Hour}
 		}},
-		"machines have no settings any more":  {mutate: func(p *plan) { p.pool.MachineControllerManagerSettings = nil }},
+		"the machine settings are removed":    {mutate: func(p *plan) { p.pool.MachineControllerManagerSettings = nil }},
 		"fewer failed machines are preserved": {mutate: func(p *plan) { p.pool.MachineControllerManagerSettings.AutoPreserveFailedMachineMax = new(int32(1)) }},
-		"the autoscaler is told otherwise": {mutate: func(p *plan) {
+		"the autoscaler options change": {mutate: func(p *plan) {
 			p.pool.ClusterAutoscaler = &extensionsv1alpha1.ClusterAutoscalerOptions{MaxNodeProvisionTime: &metav1.Duration{Duration: time.Hour}}
 		}},
-		"the autoscaler is told nothing": {mutate: func(p *plan) { p.pool.ClusterAutoscaler = nil }},
-		"the priority changes":           {mutate: func(p *plan) { p.pool.Priority = new(int32(7)) }},
-		"virtual capacity changes": {mutate: func(p *plan) {
+		"the autoscaler options are removed": {mutate: func(p *plan) { p.pool.ClusterAutoscaler = nil }},
+		"the priority changes":               {mutate: func(p *plan) { p.pool.Priority = new(int32(7)) }},
+		"the virtual capacity changes": {mutate: func(p *plan) {
 			p.pool.NodeTemplate.VirtualCapacity["example.com/devices"] = resource.MustParse("6")
 		}},
-		"the pool's capacity changes":          {mutate: func(p *plan) { p.pool.NodeTemplate.Capacity[corev1.ResourceMemory] = resource.MustParse("64Gi") }},
-		"the driver's capacity changes":        {mutate: func(p *plan) { p.capacity = corev1.ResourceList{"gpu": resource.MustParse("2")} }},
-		"the machine type leaves the profile":  {mutate: func(p *plan) { p.pool.NodeTemplate = nil }},
-		"nobody knows the capacity any more":   {mutate: func(p *plan) { p.pool.NodeTemplate, p.capacity = nil, nil }},
-		"a setting that does not roll changes": {mutate: func(p *plan) { p.settings["other"] = "green" }},
-		"the credentials are in another place": {mutate: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
-		"the user data changes":                {mutate: func(p *plan) { p.userData = "#!/bin/bash\nstart faster\n" }},
+		"the pool's capacity changes":                  {mutate: func(p *plan) { p.pool.NodeTemplate.Capacity[corev1.ResourceMemory] = resource.MustParse("64Gi") }},
+		"the driver's capacity changes":                {mutate: func(p *plan) { p.capacity = corev1.ResourceList{"gpu": resource.MustParse("2")} }},
+		"the machine type is removed from the profile": {mutate: func(p *plan) { p.pool.NodeTemplate = nil }},
+		"the capacity becomes unknown":                 {mutate: func(p *plan) { p.pool.NodeTemplate, p.capacity = nil, nil }},
+		"a setting outside the hash changes":           {mutate: func(p *plan) { p.settings["other"] = "green" }},
+		"the name of the credentials' secret changes":  {mutate: func(p *plan) { p.worker.Spec.SecretRef.Name = "core-cloudprovider" }},
+		"the user data changes":                        {mutate: func(p *plan) { p.userData = "#!/bin/bash\nstart faster\n" }},
 		// gardenlet writes another node agent's Secret for these.
-		"the machine type changes": {mutate: func(p *plan) { p.pool.MachineType = "narrow" }},
-		"the root volume grows":    {mutate: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
+		"the machine type changes":         {mutate: func(p *plan) { p.pool.MachineType = "narrow" }},
+		"the root volume's size increases": {mutate: func(p *plan) { p.pool.Volume.Size = "80Gi" }},
 	}
 }
 
-// changesThatDiffer have one effect on machines that are replaced, and another on those that are updated in place, for which gardenlet omits the values
-// in the hash from the node agent's Secret.
+// changesThatDiffer have one effect on machines that are replaced, and another on those that are updated in place, for which gardenlet
+// omits the values in the hash from the node agent's Secret.
 func changesThatDiffer() map[string]func(*plan) {
 	rotated := func(p *plan, rotation gardencorev1beta1.ShootCredentialsRotation) {
 		p.shoot.Status.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &rotation}
 	}
 	began := metav1.NewTime(time.Date(2026, time.March, 1, 12, 30, 0, 0, time.UTC))
 	return map[string]func(*plan){
-		"Kubernetes' minor version changes": func(p *plan) { p.pool.KubernetesVersion = new("1.34.0") },
-		"the image's version changes":       func(p *plan) { p.pool.MachineImage.Version = "1877.4.0" },
-		"the kubelet reserves more":         func(p *plan) { p.pool.KubeletConfig = kubeReserved("200m") },
+		"Kubernetes' minor version changes":   func(p *plan) { p.pool.KubernetesVersion = new("1.34.0") },
+		"the image's version changes":         func(p *plan) { p.pool.MachineImage.Version = "1877.4.0" },
+		"the kubelet's reservation increases": func(p *plan) { p.pool.KubeletConfig = kubeReserved("200m") },
 		"certificate authorities are rotated": func(p *plan) {
 			rotated(p, gardencorev1beta1.ShootCredentialsRotation{CertificateAuthorities: &gardencorev1beta1.CARotation{LastInitiationTime: &began}})
 		},
@@ -93,8 +93,8 @@ func changesOf(strategy *gardencorev1beta1.MachineUpdateStrategy) map[string]cha
 		changes[sentence] = change{mutate: mutate, rolls: strategy != nil}
 	}
 	changes["Kubernetes' patch version changes"] = change{mutate: func(p *plan) { p.pool.KubernetesVersion = new("1.33.5") }}
-	changes["the group is another one"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.group = "group-2" }}
-	changes["a setting that rolls changes"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.settings["rolling"] = "white" }}
+	changes["the group changes"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.group = "group-2" }}
+	changes["a setting in the hash changes"] = change{rolls: strategy == nil, mutate: func(p *plan) { p.settings["rolling"] = "white" }}
 	return changes
 }
 
@@ -109,9 +109,9 @@ func TestDeploymentsOf_MachineIdentity(t *testing.T) {
 		strategy *gardencorev1beta1.MachineUpdateStrategy
 		golden   string
 	}{
-		"machines are replaced":                              {golden: "replaced"},
-		"machines are updated in place":                      {golden: "updated-in-place", strategy: new(gardencorev1beta1.AutoInPlaceUpdate)},
-		"machines are updated in place when users choose to": {golden: "updated-in-place", strategy: new(gardencorev1beta1.ManualInPlaceUpdate)},
+		"rolling update":         {golden: "replaced"},
+		"auto in-place update":   {golden: "updated-in-place", strategy: new(gardencorev1beta1.AutoInPlaceUpdate)},
+		"manual in-place update": {golden: "updated-in-place", strategy: new(gardencorev1beta1.ManualInPlaceUpdate)},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			planned := func() *plan {

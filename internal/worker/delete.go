@@ -32,8 +32,8 @@ type deleteFlow struct {
 	startedAt time.Time
 }
 
-// Delete deletes all machines by machine-controller-manager, which gardenlet keeps running, also for a hibernated shoot, and waits until they are gone. A
-// class exists as long as one of its machines, and credentials as long as a class.
+// Delete deletes all machines by machine-controller-manager, which gardenlet keeps running, also for a hibernated shoot, and waits until
+// they are gone. A class exists as long as one of its machines, and credentials as long as a class.
 func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	driver, err := a.driver(rec)
 	if err != nil {
@@ -45,21 +45,21 @@ func (a *actuator) Delete(ctx context.Context, rec *reconciliation) error {
 	}
 	d := &deleteFlow{store: storeOf(rec), rec: rec, driver: driver, shoot: shoot, startedAt: time.Now()}
 	graph := contract.NewGraph("deleting worker")
-	classes := graph.Add(contract.Task{Name: "readying machine classes for deletion", Do: d.prepareClasses})
-	taken := graph.Add(contract.Task{
-		Name: "waiting until machine-controller-manager knows all machines", Do: d.waitForFinalizers, After: []contract.TaskID{classes},
+	classes := graph.Add(contract.Task{Name: "preparing machine classes for deletion", Do: d.prepareClasses})
+	finalizers := graph.Add(contract.Task{
+		Name: "waiting for finalizers of machines", Do: d.waitForFinalizers, After: []contract.TaskID{classes},
 	})
-	machines := graph.Add(contract.Task{Name: "deleting machines", Do: d.deleteMachines, After: []contract.TaskID{taken}})
+	machines := graph.Add(contract.Task{Name: "deleting machines", Do: d.deleteMachines, After: []contract.TaskID{finalizers}})
 	cleaned := graph.Add(contract.Task{Name: "deleting machine classes", Do: d.deleteClasses, After: []contract.TaskID{machines}})
 	released := graph.Add(contract.Task{
-		Name: "waiting until the credentials are released", Do: d.waitUntilReleased, After: []contract.TaskID{cleaned},
+		Name: "waiting for the release of the credentials", Do: d.waitUntilReleased, After: []contract.TaskID{cleaned},
 	})
-	graph.Add(contract.Task{Name: "deleting what machines shared", Do: d.cleanup, After: []contract.TaskID{released}})
+	graph.Add(contract.Task{Name: "deleting shared resources", Do: d.cleanup, After: []contract.TaskID{released}})
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
-// prepareClasses creates classes again that machines refer to and that were deleted, and makes existing ones refer to the present credentials:
-// machine-controller-manager deletes no machine otherwise.
+// prepareClasses creates classes again that machines refer to and that were deleted, and makes existing ones refer to the present
+// credentials: machine-controller-manager deletes no machine otherwise.
 func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 	found, err := d.observe(ctx)
 	if err != nil || len(found.Machines) == 0 {
@@ -87,7 +87,7 @@ func (d *deleteFlow) prepareClasses(ctx context.Context) error {
 	}
 	wanted, err := d.plan(ctx)
 	if err != nil {
-		return fmt.Errorf("making anew the machine classes %s, without which their machines cannot be deleted: %w",
+		return fmt.Errorf("recreating the machine classes %s, which the deletion of their machines requires: %w",
 			strings.Join(missing, ", "), err)
 	}
 	var toCreate []classWithSecret
@@ -132,7 +132,7 @@ func (d *deleteFlow) plan(ctx context.Context) ([]deployment, error) {
 	return wanted, err
 }
 
-// nearest returns the deployment that had the class. If it is gone, any other one is sufficient: a machine is deleted by its own name and ID.
+// nearest returns the deployment that had the class. If it is gone, any other one is sufficient: machines are deleted by name and ID.
 func nearest(wanted []deployment, class string) deployment {
 	at := slices.IndexFunc(wanted, func(d deployment) bool { return strings.HasPrefix(class, d.name()+"-") })
 	return wanted[max(at, 0)]
@@ -148,14 +148,14 @@ func (d *deleteFlow) waitForFinalizers(ctx context.Context) error {
 		}
 		unknown := slices.DeleteFunc(found.Machines, func(m machinev1alpha1.Machine) bool { return !wouldOrphanServer(&m) })
 		if len(unknown) > 0 {
-			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to look at "+machinestatus.MachinesClause(unknown))
+			return d.checkManagerRunning(ctx, "machine-controller-manager has not added finalizers yet to "+machinestatus.MachinesClause(unknown))
 		}
 		secret, err := contract.ReadCredentials(ctx, d.client, d.rec.Object, d.rec.Object.Spec.SecretRef)
 		if err != nil {
 			return "", err
 		}
 		if secret != nil && !hasManagerFinalizer(secret) {
-			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to claim the credentials")
+			return d.checkManagerRunning(ctx, "machine-controller-manager has not added its finalizer to the credentials yet")
 		}
 		return "", nil
 	})
@@ -167,8 +167,8 @@ func wouldOrphanServer(machine *machinev1alpha1.Machine) bool {
 	return hasServer && !slices.Contains(machine.Finalizers, machinestatus.FinalizerManager)
 }
 
-// checkManagerRunning returns the reason, or a more precise one if machine-controller-manager does not run. gardenlet has removed it if the shoot is
-// force-deleted, and then removes the awaited objects itself.
+// checkManagerRunning returns the reason, or a more precise one if machine-controller-manager does not run. gardenlet has removed it if the
+// shoot is force-deleted, and then removes the awaited objects itself.
 func (d *deleteFlow) checkManagerRunning(ctx context.Context, reason string) (string, error) {
 	replicas, err := d.managerReplicas(ctx)
 	if err != nil || replicas > 0 {
@@ -179,9 +179,9 @@ func (d *deleteFlow) checkManagerRunning(ctx context.Context, reason string) (st
 		return "", err
 	}
 	if cluster.Shoot != nil && v1beta1helper.ShootNeedsForceDeletion(cluster.Shoot) {
-		return "", fmt.Errorf("machines are not waited for any longer, the shoot is to go by force: %w", contract.ErrSuperseded)
+		return "", fmt.Errorf("stopping the wait for machines, the shoot is being force-deleted: %w", contract.ErrSuperseded)
 	}
-	return reason + ", and it does not run", nil
+	return reason + "; machine-controller-manager does not run", nil
 }
 
 func (d *deleteFlow) deleteMachines(ctx context.Context) error {
@@ -226,7 +226,7 @@ func (s store) deleteMachineObjects(ctx context.Context, rest machinestatus.Obse
 	return s.remove(ctx, objects...)
 }
 
-// deleteClasses deletes all classes of the namespace and their Secrets, and waits until machine-controller-manager has removed its finalizers.
+// deleteClasses deletes all classes of the namespace and their Secrets, and waits until their finalizers are removed.
 func (d *deleteFlow) deleteClasses(ctx context.Context) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		rest, err := d.classObjects(ctx)
@@ -239,7 +239,7 @@ func (d *deleteFlow) deleteClasses(ctx context.Context) error {
 		if rest, err = d.classObjects(ctx); err != nil || len(rest) == 0 {
 			return "", err
 		}
-		return d.checkManagerRunning(ctx, "machine-controller-manager has yet to let go of machine classes")
+		return d.checkManagerRunning(ctx, "machine-controller-manager has not released the machine classes yet")
 	})
 }
 
@@ -260,7 +260,7 @@ func (d *deleteFlow) waitUntilReleased(ctx context.Context) error {
 			return "", err
 		}
 		if hasManagerFinalizer(secret) {
-			return d.checkManagerRunning(ctx, "machine-controller-manager has yet to let go of the credentials")
+			return d.checkManagerRunning(ctx, "machine-controller-manager has not released the credentials yet")
 		}
 		return "", nil
 	})

@@ -31,8 +31,8 @@ func distributeIntOrPercent(zone int32, value intstr.IntOrString, zones, total i
 	return intstr.FromString(fmt.Sprintf("%d%%", distributePercent(zone, percent, zones, total))), nil
 }
 
-// distributePercent weighs a percentage by the zone's share in the total, rounded up. The order of the operations is Gardener's: another order gives
-// another percentage if the quotient is not exact.
+// distributePercent weighs a percentage by the zone's share in the total, rounded up. The order of the operations is Gardener's: another
+// order gives another percentage if the quotient is not exact.
 func distributePercent(zone int32, percent int, zones, total int32) int {
 	if total%zones == 0 {
 		return percent

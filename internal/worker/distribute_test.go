@@ -107,10 +107,10 @@ func TestDistribute(t *testing.T) {
 		for zone := range zones {
 			share := distribute(zone, amount, zones)
 			sum += share
-			assert.LessOrEqual(t, share-amount/zones, int32(1), "nobody has more than one above the even share")
-			assert.GreaterOrEqual(t, share, amount/zones, "nobody has less than the even share")
+			assert.LessOrEqual(t, share-amount/zones, int32(1), "a zone gets at most one more than the even share")
+			assert.GreaterOrEqual(t, share, amount/zones, "a zone gets at least the even share")
 			if zone > 0 {
-				assert.LessOrEqual(t, share, before, "the first zones have the rest")
+				assert.LessOrEqual(t, share, before, "the first zones get the remainder")
 			}
 			before = share
 		}
@@ -126,7 +126,7 @@ func TestDistributePercent(t *testing.T) {
 		before := math.MaxInt
 		for zone := range zones {
 			share := distributePercent(zone, percent, zones, total)
-			assert.LessOrEqual(t, share, before, "the first zones have more machines, and so more of them may surge or be away")
+			assert.LessOrEqual(t, share, before, "the first zones have more machines and higher percentages")
 			sum, before = sum+share, share
 		}
 		require.GreaterOrEqual(t, sum, percent*int(zones), "%d%% of %d over %d zones", percent, total, zones)
@@ -135,11 +135,11 @@ func TestDistributePercent(t *testing.T) {
 
 func TestDistributeIntOrPercent_Invalid(t *testing.T) {
 	for sentence, value := range map[string]string{
-		"nothing":             "",
-		"a sign alone":        "%",
-		"a number as a text":  "5",
-		"a broken percentage": "2.5%",
-		"a word":              "many",
+		"empty":                       "",
+		"percent sign only":           "%",
+		"number without percent sign": "5",
+		"fractional percentage":       "2.5%",
+		"word":                        "many",
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			_, err := distributeIntOrPercent(0, intstr.FromString(value), 2, 3)

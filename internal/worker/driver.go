@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Driver implements the machines of one cloud. It is shared by concurrent reconciliations of different shoots and keeps no state of a shoot between two
-// calls.
+// Driver implements the machines of one cloud. It is shared by concurrent reconciliations of different shoots and keeps no state of a shoot
+// between two calls.
 //
 // A driver MUST classify its errors (package cloud), MUST mark what it creates as the shoot's own, in the create call itself
 // or by its name, MUST find it again by that mark if the status is empty, and MUST NOT change resources of others.
@@ -19,16 +19,18 @@ type Driver interface {
 	// everything else, not before a deletion. It does not check what the Infrastructure has reported: users cannot correct that, and Prepare
 	// returns an error without a kind as long as something is missing.
 	Validate(shoot *Shoot) field.ErrorList
-	// Prepare creates the resources that machines share besides those of the Infrastructure, such as server groups. It returns the providerStatus of the
-	// Worker, with these resources and the images in use, which is written before a machine is created: with apiVersion and kind. It converges from any
-	// partial state and makes no calls if no pool needs anything. It keeps resources that no pool needs any more: Cleanup removes them.
+	// Prepare creates the resources that machines share besides those of the Infrastructure, such as server groups. It returns the
+	// providerStatus of the Worker, with these resources and the images in use, which is written before a machine is created: with apiVersion
+	// and kind. It converges from any partial state and makes no calls if no pool needs anything. It keeps resources that no pool needs any
+	// more: Cleanup removes them.
 	Prepare(ctx context.Context, shoot *Shoot) (runtime.Object, error)
-	// Machines describes the machines of a pool. It is pure: the same input gives the same output, down to the bytes. status is what Prepare has returned for
-	// the same shoot. In a deletion, in which it may be called for a missing class, status is the recorded one as a *runtime.Unknown in JSON, or nil if it is lost.
+	// Machines describes the machines of a pool. It is pure: the same input gives the same output, down to the bytes. status is what Prepare
+	// has returned for the same shoot. In a deletion, in which it may be called for a missing class, status is the recorded one as a
+	// *runtime.Unknown in JSON, or nil if it is lost.
 	Machines(shoot *Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*Machines, error)
-	// Cleanup deletes the resources that Prepare has created for pools that are gone, and returns the new providerStatus. It is called when no machine uses
-	// these resources any more. In a deletion all pools are gone: it deletes everything, with the recorded status (see Machines) or without one, and may be
-	// called again.
+	// Cleanup deletes the resources that Prepare has created for pools that are gone, and returns the new providerStatus. It is called when no
+	// machine uses these resources any more. In a deletion all pools are gone: it deletes everything, with the recorded status (see Machines)
+	// or without one, and may be called again.
 	Cleanup(ctx context.Context, shoot *Shoot, status runtime.Object) (runtime.Object, error)
 }
 
@@ -40,9 +42,9 @@ type Machines struct {
 	HashDataInPlace []string
 	// Classes has one class for each of the pool's zones, in their order.
 	Classes []Class
-	// UpstreamMachines describes the machines that another extension for this type creates for the same pool, if it ignores something that is part of the hash
-	// here. It applies as long as the pool's machines are of classes of that extension, so that a shoot that is taken over keeps its nodes. nil if there is no
-	// difference.
+	// UpstreamMachines describes the machines that another extension for this type creates for the same pool, if it ignores something that is
+	// part of the hash here. It applies as long as the pool's machines are of classes of that extension, so that a shoot that is taken over
+	// keeps its nodes. nil if there is no difference.
 	UpstreamMachines *UpstreamMachines
 }
 
@@ -59,8 +61,8 @@ type Class struct {
 	Provider string
 	// ProviderSpec is the configuration for that driver, with apiVersion and kind. It contains no credentials.
 	ProviderSpec runtime.Object
-	// NodeTemplate describes future nodes for the cluster-autoscaler. The contract adds instance type, region, zone, architecture, and capacities that the
-	// driver omits.
+	// NodeTemplate describes future nodes for the cluster-autoscaler. The contract adds instance type, region, zone, architecture, and
+	// capacities that the driver omits.
 	NodeTemplate machinev1alpha1.NodeTemplate
 	// NodeLabels are labels of nodes besides the pool's own.
 	NodeLabels map[string]string

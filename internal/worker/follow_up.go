@@ -13,8 +13,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// annotationInPlaceHash on the MachineDeployments of a pool with manual updates is the hash that the Worker's status gets when the last machine is
-// updated.
+// annotationInPlaceHash on the MachineDeployments of a pool with manual updates is the hash that the Worker's status gets when the last
+// machine is updated.
 const annotationInPlaceHash = "worker.trellis.garden/in-place-hash"
 
 // annotateInPlaceHashes stores the hashes, so that the follow-up needs no inputs of them.
@@ -38,8 +38,8 @@ func annotateInPlaceHashes(shoot *Shoot, wanted []deployment) error {
 	return nil
 }
 
-// hasManualPools reports whether the object has a pool with manual updates. There is no request when users have updated the last machine, and gardenlet
-// waits until that is recorded.
+// hasManualPools reports whether the object has a pool with manual updates. There is no request when users have updated the last machine,
+// and gardenlet waits until that is recorded.
 func hasManualPools(object *extensionsv1alpha1.Worker) bool {
 	for i := range object.Spec.Pools {
 		if v1beta1helper.IsUpdateStrategyManualInPlace(object.Spec.Pools[i].UpdateStrategy) {

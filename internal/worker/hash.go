@@ -22,7 +22,7 @@ import (
 // Other changes are applied to the objects in place.
 func poolHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoot, machines *Machines) (string, error) {
 	if p.NodeAgentSecretName == nil {
-		return "", fmt.Errorf("pool %q has no nodeAgentSecretName to make a hash of", p.Name)
+		return "", fmt.Errorf("pool %q has no nodeAgentSecretName, which its hash requires", p.Name)
 	}
 	inputs := []string{*p.NodeAgentSecretName}
 	if !helper.IsUpdateStrategyInPlace(p.UpdateStrategy) {

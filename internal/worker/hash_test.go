@@ -41,8 +41,8 @@ func hashInputs() map[string]hashed {
 	for sentence, mutate := range hashCases() {
 		for strategy, name := range map[gardencorev1beta1.MachineUpdateStrategy]string{
 			"":                                    "",
-			gardencorev1beta1.AutoInPlaceUpdate:   ", updated in place",
-			gardencorev1beta1.ManualInPlaceUpdate: ", updated in place by hand",
+			gardencorev1beta1.AutoInPlaceUpdate:   ", auto in-place update",
+			gardencorev1beta1.ManualInPlaceUpdate: ", manual in-place update",
 		} {
 			row := minimalPool(mutate)
 			if strategy != "" {
@@ -78,50 +78,50 @@ func hashCases() map[string]func(*hashed) {
 	}
 	quantity := func(text string) *resource.Quantity { amount := resource.MustParse(text); return &amount }
 	return map[string]func(*hashed){
-		"a pool that says nothing more":              func(*hashed) {},
-		"another secret of the node agent":           func(row *hashed) { row.Pool.NodeAgentSecretName = new("gardener-node-agent-cpu-00000") },
-		"an empty secret of the node agent":          func(row *hashed) { row.Pool.NodeAgentSecretName = new("") },
-		"a driver's data":                            func(row *hashed) { row.HashData, row.HashDataInPlace = []string{"a", "b=c"}, []string{"d"} },
-		"a driver's data in another order":           func(row *hashed) { row.HashData, row.HashDataInPlace = []string{"b=c", "a"}, []string{"d"} },
-		"a driver's data in one piece":               func(row *hashed) { row.HashData, row.HashDataInPlace = []string{"ab=c"}, []string{""} },
-		"another patch version":                      func(row *hashed) { row.Pool.KubernetesVersion = new("1.33.11") },
-		"another minor version":                      func(row *hashed) { row.Pool.KubernetesVersion = new("1.34.4") },
-		"a version with a v, a pre-release, a build": func(row *hashed) { row.Pool.KubernetesVersion = new("v1.34.0-rc.1+build.7") },
-		"a minor version alone":                      func(row *hashed) { row.Pool.KubernetesVersion = new("1.35") },
-		"another image version":                      func(row *hashed) { row.Pool.MachineImage.Version = "1877.4.0" },
-		"another image":                              func(row *hashed) { row.Pool.MachineImage.Name = "flatcar" },
-		"credentials that were never rotated":        func(row *hashed) { row.Credentials = &gardencorev1beta1.ShootCredentials{} },
-		"a rotation of nothing": func(row *hashed) {
+		"minimal pool":                                 func(*hashed) {},
+		"another node agent secret":                    func(row *hashed) { row.Pool.NodeAgentSecretName = new("gardener-node-agent-cpu-00000") },
+		"empty node agent secret":                      func(row *hashed) { row.Pool.NodeAgentSecretName = new("") },
+		"driver data":                                  func(row *hashed) { row.HashData, row.HashDataInPlace = []string{"a", "b=c"}, []string{"d"} },
+		"driver data in another order":                 func(row *hashed) { row.HashData, row.HashDataInPlace = []string{"b=c", "a"}, []string{"d"} },
+		"driver data as one element":                   func(row *hashed) { row.HashData, row.HashDataInPlace = []string{"ab=c"}, []string{""} },
+		"another patch version":                        func(row *hashed) { row.Pool.KubernetesVersion = new("1.33.11") },
+		"another minor version":                        func(row *hashed) { row.Pool.KubernetesVersion = new("1.34.4") },
+		"version with prefix v, pre-release and build": func(row *hashed) { row.Pool.KubernetesVersion = new("v1.34.0-rc.1+build.7") },
+		"version without patch":                        func(row *hashed) { row.Pool.KubernetesVersion = new("1.35") },
+		"another image version":                        func(row *hashed) { row.Pool.MachineImage.Version = "1877.4.0" },
+		"another image":                                func(row *hashed) { row.Pool.MachineImage.Name = "flatcar" },
+		"credentials without rotation":                 func(row *hashed) { row.Credentials = &gardencorev1beta1.ShootCredentials{} },
+		"empty rotation": func(row *hashed) {
 			row.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &gardencorev1beta1.ShootCredentialsRotation{}}
 		},
-		"a rotation of certificate authorities":                       ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1)}),
-		"a rotation of certificate authorities that has no time":      ca(gardencorev1beta1.CARotation{}),
-		"a rotation that takes this pool by itself":                   ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1), PendingWorkersRollouts: rollouts("cpu")}),
-		"a rotation that takes another pool by itself":                ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1), PendingWorkersRollouts: rollouts("gpu")}),
-		"a rotation that will take this pool by itself for the first": ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1), PendingWorkersRollouts: []gardencorev1beta1.PendingWorkersRollout{{Name: "cpu"}}}),
-		"a rotation of everything": func(row *hashed) {
+		"certificate authority rotation":              ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1)}),
+		"certificate authority rotation without time": ca(gardencorev1beta1.CARotation{}),
+		"rotation with a rollout of this pool":        ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1), PendingWorkersRollouts: rollouts("cpu")}),
+		"rotation with a rollout of another pool":     ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1), PendingWorkersRollouts: rollouts("gpu")}),
+		"rotation with a first rollout of this pool":  ca(gardencorev1beta1.CARotation{LastInitiationTime: at(1), PendingWorkersRollouts: []gardencorev1beta1.PendingWorkersRollout{{Name: "cpu"}}}),
+		"rotation of all credentials": func(row *hashed) {
 			row.Credentials = &gardencorev1beta1.ShootCredentials{Rotation: &gardencorev1beta1.ShootCredentialsRotation{
 				CertificateAuthorities: &gardencorev1beta1.CARotation{LastInitiationTime: at(1)},
 				ServiceAccountKey:      &gardencorev1beta1.ServiceAccountKeyRotation{LastInitiationTime: at(2), PendingWorkersRollouts: rollouts("cpu")},
 				SSHKeypair:             &gardencorev1beta1.ShootSSHKeypairRotation{LastInitiationTime: at(3)},
 			}}
 		},
-		"a kubelet that says nothing":  func(row *hashed) { row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{} },
-		"a kubelet that reserves some": func(row *hashed) { row.Pool.KubeletConfig = kubeReserved("80m") },
-		"a kubelet that reserves everything": func(row *hashed) {
+		"empty kubelet config":      func(row *hashed) { row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{} },
+		"kubelet that reserves CPU": func(row *hashed) { row.Pool.KubeletConfig = kubeReserved("80m") },
+		"kubelet that reserves all resources": func(row *hashed) {
 			row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{KubeReserved: &gardencorev1beta1.KubeletConfigReserved{
 				CPU: quantity("1000m"), Memory: quantity("1024Mi"), PID: quantity("20k"), EphemeralStorage: quantity("1.5Gi"),
 			}}
 		},
-		"a kubelet that evicts": func(row *hashed) {
+		"kubelet with all eviction thresholds": func(row *hashed) {
 			row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{EvictionHard: &gardencorev1beta1.KubeletConfigEviction{
 				MemoryAvailable: new("100Mi"), ImageFSAvailable: new("5%"), ImageFSInodesFree: new("5%"), NodeFSAvailable: new("4%"), NodeFSInodesFree: new("3%"),
 			}}
 		},
-		"a kubelet that evicts for one reason": func(row *hashed) {
+		"kubelet with one eviction threshold": func(row *hashed) {
 			row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{EvictionHard: &gardencorev1beta1.KubeletConfigEviction{NodeFSAvailable: new("4%")}}
 		},
-		"a kubelet with a policy": func(row *hashed) {
+		"kubelet with a CPU manager policy": func(row *hashed) {
 			row.Pool.KubeletConfig = &gardencorev1beta1.KubeletConfig{CPUManagerPolicy: new("static"), MaxPods: new(int32(200))}
 		},
 	}
@@ -164,8 +164,8 @@ func TestInPlaceHash_UTC(t *testing.T) {
 
 func TestPoolHash_MissingInputs(t *testing.T) {
 	for problem, mutate := range map[string]func(*hashed){
-		`pool "cpu" has no nodeAgentSecretName to make a hash of`: func(row *hashed) { row.Pool.NodeAgentSecretName = nil },
-		`pool "cpu" has no kubernetesVersion to make a hash of`:   func(row *hashed) { row.Pool.KubernetesVersion = nil },
+		`pool "cpu" has no nodeAgentSecretName, which its hash requires`: func(row *hashed) { row.Pool.NodeAgentSecretName = nil },
+		`pool "cpu" has no kubernetesVersion, which its hash requires`:   func(row *hashed) { row.Pool.KubernetesVersion = nil },
 		`reading the Kubernetes version of pool "cpu": could not parse "latest" as version`: func(row *hashed) {
 			row.Pool.KubernetesVersion = new("latest")
 		},

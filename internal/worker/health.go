@@ -17,9 +17,9 @@ import (
 // everyNodeReady is a condition that gardenlet merges into the Shoot's.
 const everyNodeReady = gardencorev1beta1.ShootEveryNodeReady
 
-// AddHealth adds a controller to a manager that maintains the condition EveryNodeReady of Workers: whether the desired machines have become healthy
-// nodes. It uses the statuses that machine-controller-manager, which watches the nodes, writes in the seed, so that it needs no access to the shoot.
-// gardenlet compares the nodes themselves with the machines for the same condition.
+// AddHealth adds a controller to a manager that maintains the condition EveryNodeReady of Workers: whether the desired machines have become
+// healthy nodes. It uses the statuses that machine-controller-manager, which watches the nodes, writes in the seed, so that it needs no
+// access to the shoot. gardenlet compares the nodes themselves with the machines for the same condition.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Worker]{
 		Name:  "worker",

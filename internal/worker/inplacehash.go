@@ -15,7 +15,7 @@ import (
 // it with the one in the Worker's status, so it is Gardener's, byte for byte.
 func inPlaceHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoot) (string, error) {
 	if p.KubernetesVersion == nil {
-		return "", fmt.Errorf("pool %q has no kubernetesVersion to make a hash of", p.Name)
+		return "", fmt.Errorf("pool %q has no kubernetesVersion, which its hash requires", p.Name)
 	}
 	kubernetes, err := version.ParseGeneric(*p.KubernetesVersion)
 	if err != nil {
@@ -27,8 +27,8 @@ func inPlaceHash(p *extensionsv1alpha1.WorkerPool, shoot *gardencorev1beta1.Shoo
 	return fingerprint(inputs)[:16], nil
 }
 
-// rotationInputs are the times at which the credentials on a pool's nodes were last rotated: the pool's own if pools are rotated one by one, otherwise
-// the shoot's.
+// rotationInputs are the times at which the credentials on a pool's nodes were last rotated: the pool's own if pools are rotated one by
+// one, otherwise the shoot's.
 func rotationInputs(pool string, credentials *gardencorev1beta1.ShootCredentials) []string {
 	if credentials == nil || credentials.Rotation == nil {
 		return nil
@@ -43,7 +43,7 @@ func rotationInputs(pool string, credentials *gardencorev1beta1.ShootCredentials
 	return inputs
 }
 
-// appendTime formats a time as Go prints it, in UTC: a decoded time is in the time zone of the process, and Gardener's processes run in UTC.
+// appendTime formats a time as Go prints it, in UTC: decoded times are in the process's time zone, and Gardener's processes run in UTC.
 func appendTime(inputs []string, at *metav1.Time) []string {
 	if at == nil {
 		return inputs

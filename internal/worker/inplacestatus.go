@@ -10,9 +10,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
-// inPlaceHashes returns the required value of status.inPlaceUpdates.workerPoolToHashMap after the machines are ready, and whether the present value
-// differs: the hash of every pool that is updated in place. A pool with manual updates keeps its hash until the last of its machines is updated: gardenlet
-// interprets the new hash as completed.
+// inPlaceHashes returns the required value of status.inPlaceUpdates.workerPoolToHashMap after the machines are ready, and whether the
+// present value differs: the hash of every pool that is updated in place. A pool with manual updates keeps its hash until the last of its
+// machines is updated: gardenlet interprets the new hash as completed.
 func inPlaceHashes(
 	w *extensionsv1alpha1.Worker, shoot *gardencorev1beta1.Shoot, now machinestatus.Observed,
 ) (hashes map[string]string, changed bool, err error) {

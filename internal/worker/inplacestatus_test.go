@@ -25,7 +25,7 @@ func TestInPlaceHashes(t *testing.T) {
 		row := minimalPool(func(row *hashed) { row.Pool.Name, row.Pool.UpdateStrategy = name, strategy })
 		return row.Pool
 	}
-	inThisPool := func(name string, replicas, updated int32) machinev1alpha1.MachineDeployment {
+	deploymentWith := func(name string, replicas, updated int32) machinev1alpha1.MachineDeployment {
 		return machinev1alpha1.MachineDeployment{
 			ObjectMeta: metav1.ObjectMeta{Name: "shoot--dev--one-" + name + "-z1", Labels: map[string]string{"worker.gardener.cloud/pool": name}},
 			Spec: machinev1alpha1.MachineDeploymentSpec{Template: machinev1alpha1.MachineTemplateSpec{
@@ -51,60 +51,60 @@ func TestInPlaceHashes(t *testing.T) {
 		changed  bool
 		pending  bool
 	}{
-		"machines that are replaced have none": {
+		"a rolling update has no hash": {
 			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", nil), poolOf("gpu", new(gardencorev1beta1.AutoRollingUpdate))},
-			now:   machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 1)}},
+			now:   machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{deploymentWith("cpu", 3, 1)}},
 			want:  map[string]string{},
 		},
-		"a pool that updates by itself is done when its machines were waited for": {
+		"records the hash of an auto in-place update": {
 			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}, want: map[string]string{"cpu": hash}, changed: true,
 		},
-		"what is recorded stays": {
+		"keeps the recorded hash": {
 			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}, recorded: map[string]string{"cpu": hash}, want: map[string]string{"cpu": hash},
 		},
-		"a pool that is gone is forgotten": {
+		"removes the hash of a removed pool": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))},
 			recorded: map[string]string{"cpu": hash, "gone": "1"}, want: map[string]string{"cpu": hash}, changed: true,
 		},
-		"the last pool that is gone is forgotten": {
+		"removes the hash of the last removed pool": {
 			recorded: map[string]string{"gone": "1"}, want: map[string]string{}, changed: true,
 		},
-		"a pool keeps its hash while users have not updated all of its machines": {
+		"keeps the hash while a manual update is pending": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual)), poolOf("gpu", new(auto))},
 			recorded: map[string]string{"cpu": "1", "gpu": "1"},
-			now:      machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("cpu", 3, 2)}},
+			now:      machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{deploymentWith("cpu", 3, 3), deploymentWith("cpu", 3, 2)}},
 			want:     map[string]string{"cpu": "1", "gpu": hash}, changed: true, pending: true,
 		},
-		"a pool that has no hash yet gets none before all of its machines are updated": {
+		"records no first hash while a manual update is pending": {
 			pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
-			now:   machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 0)}},
+			now:   machinestatus.Observed{Deployments: []machinev1alpha1.MachineDeployment{deploymentWith("cpu", 3, 0)}},
 			want:  map[string]string{}, pending: true,
 		},
-		"a MachineDeployment's status that lags behind is not believed": {
+		"ignores an outdated MachineDeployment status": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
 			now: machinestatus.Observed{
-				Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3)},
+				Deployments: []machinev1alpha1.MachineDeployment{deploymentWith("cpu", 3, 3)},
 				Sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 3)},
 			},
 			want: map[string]string{"cpu": "1"}, pending: true,
 		},
-		"the last machine's update is the pool's": {
+		"records the hash after the last manual update": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
 			now: machinestatus.Observed{
-				Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 3, 3), inThisPool("gpu", 3, 0)},
+				Deployments: []machinev1alpha1.MachineDeployment{deploymentWith("cpu", 3, 3), deploymentWith("gpu", 3, 0)},
 				Sets: []machinev1alpha1.MachineSet{
 					setOf("shoot--dev--one-cpu-z1", "old", 0), setOf("shoot--dev--one-cpu-z1", "new", 3), setOf("shoot--dev--one-gpu-z1", "old", 3),
 				},
 			},
 			want: map[string]string{"cpu": hash}, changed: true,
 		},
-		"a shoot that sleeps has nothing to update": {
+		"records the hash of a hibernated shoot": {
 			pools:    []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(manual))},
 			recorded: map[string]string{"cpu": "1"},
 			now: machinestatus.Observed{
-				Deployments: []machinev1alpha1.MachineDeployment{inThisPool("cpu", 0, 0)},
+				Deployments: []machinev1alpha1.MachineDeployment{deploymentWith("cpu", 0, 0)},
 				Sets:        []machinev1alpha1.MachineSet{setOf("shoot--dev--one-cpu-z1", "old", 0)},
 			},
 			want: map[string]string{"cpu": hash}, changed: true,
@@ -121,13 +121,13 @@ func TestInPlaceHashes(t *testing.T) {
 			assert.Equal(t, tc.want, hashes)
 			assert.Equal(t, tc.changed, changed)
 			assert.Equal(t, tc.pending, manualUpdatesPending(w, tc.now))
-			assert.Equal(t, before, w, "the Worker is only read")
+			assert.Equal(t, before, w, "the Worker is not changed")
 		})
 	}
-	t.Run("without its inputs there is none", func(t *testing.T) {
+	t.Run("fails if an input is missing", func(t *testing.T) {
 		w := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Pools: []extensionsv1alpha1.WorkerPool{poolOf("cpu", new(auto))}}}
 		w.Spec.Pools[0].KubernetesVersion = nil
 		_, _, err := inPlaceHashes(w, &gardencorev1beta1.Shoot{}, machinestatus.Observed{})
-		assert.EqualError(t, err, `pool "cpu" has no kubernetesVersion to make a hash of`)
+		assert.EqualError(t, err, `pool "cpu" has no kubernetesVersion, which its hash requires`)
 	})
 }

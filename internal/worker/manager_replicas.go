@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// managerReplicas is the desired number of machine-controller-manager's replicas. gardenlet deploys it; a missing Deployment counts as zero.
+// managerReplicas is the desired number of machine-controller-manager's replicas. gardenlet deploys it; it is zero without a Deployment.
 func (s store) managerReplicas(ctx context.Context) (int32, error) {
 	deployment := &appsv1.Deployment{}
 	err := s.client.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: nameManager}, deployment)

@@ -25,8 +25,8 @@ const (
 	labelOperatingSystemVersion = "operatingSystemVersion"
 )
 
-// deploymentsOf returns the desired state of each pool in each of its zones, in the order of pools and zones. It is pure, and shares no memory with
-// shoot or pools.
+// deploymentsOf returns the desired state of each pool in each of its zones, in the order of pools and zones. It is pure, and shares no
+// memory with shoot or pools.
 func deploymentsOf(shoot *Shoot, pools []pool) ([]deployment, error) {
 	var all []deployment
 	for i := range pools {
@@ -41,7 +41,7 @@ func deploymentsOf(shoot *Shoot, pools []pool) ([]deployment, error) {
 
 func deploymentsOfPool(shoot *Shoot, p *pool) ([]deployment, error) {
 	if len(p.Zones) == 0 && !shoot.Deleting {
-		return nil, cloud.Errorf(cloud.Configuration, "the pool names no zone: machines are made zone by zone")
+		return nil, cloud.Errorf(cloud.Configuration, "the pool has no zones: set at least one")
 	}
 	if len(p.machines.Classes) != len(p.Zones) {
 		return nil, fmt.Errorf("the driver has %d classes for %d zones", len(p.machines.Classes), len(p.Zones))
@@ -66,7 +66,7 @@ func deploymentOf(shoot *Shoot, p *pool, zone int, class string) (deployment, er
 	}
 	spec, err := json.Marshal(p.machines.Classes[zone].ProviderSpec)
 	if err != nil {
-		return deployment{}, fmt.Errorf("encoding the provider's part of class %q: %w", class, err)
+		return deployment{}, fmt.Errorf("encoding the providerSpec of class %q: %w", class, err)
 	}
 	at, zones := int32(zone), int32(len(p.Zones))
 	return deployment{
@@ -114,8 +114,8 @@ func classMeta(shoot *Shoot, name string) metav1.ObjectMeta {
 	}
 }
 
-// operatingSystemLabels describe the operating system of the machines of a class in Gardener's terms, for metrics. What is not a valid value of a
-// label is omitted.
+// operatingSystemLabels describe the operating system of the machines of a class in Gardener's terms, for metrics. What is not a valid
+// value of a label is omitted.
 func operatingSystemLabels(p *pool) map[string]string {
 	labels := map[string]string{
 		labelOperatingSystemName:    p.MachineImage.Name,

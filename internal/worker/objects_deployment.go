@@ -21,9 +21,9 @@ import (
 // minReadySeconds is how long a machine must have been ready to be available.
 const minReadySeconds = 500
 
-// deploymentObject returns a MachineDeployment without replicas. In its template, labels of the machines, annotations and the class identify the
-// machines for machine-controller-manager: another value replaces them. Labels, annotations and taints of nodes and the settings of
-// machine-controller-manager do not.
+// deploymentObject returns a MachineDeployment without replicas. In its template, labels of the machines, annotations and the class
+// identify the machines for machine-controller-manager: another value replaces them. Labels, annotations and taints of nodes and the
+// settings of machine-controller-manager do not.
 func deploymentObject(shoot *Shoot, p *pool, zone int, class string) (*machinev1alpha1.MachineDeployment, error) {
 	name := deploymentName(shoot.TechnicalID, p.Name, zone)
 	strategy, err := strategyOf(p, zone)
@@ -167,8 +167,8 @@ func applyOnto(existing, wanted *machinev1alpha1.MachineDeployment, replicas int
 	existing.Spec.AutoPreserveFailedMachineMax = spec.AutoPreserveFailedMachineMax
 }
 
-// statusDeployments are the inputs from which gardenlet configures the cluster-autoscaler. What may be preserved of failed machines is only in the
-// MachineDeployments, as with Gardener's own library.
+// statusDeployments are the inputs from which gardenlet configures the cluster-autoscaler. What may be preserved of failed machines is only
+// in the MachineDeployments, as with Gardener's own library.
 func statusDeployments(deployments []deployment) []extensionsv1alpha1.MachineDeployment {
 	status := make([]extensionsv1alpha1.MachineDeployment, 0, len(deployments))
 	for _, d := range deployments {

@@ -20,10 +20,10 @@ import (
 
 func TestDeploymentsOf_Golden(t *testing.T) {
 	for name, mutate := range map[string]func(*plan){
-		"a-pool-that-uses-everything":       func(*plan) {},
-		"a-pool-that-updates-in-place":      func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) },
-		"a-pool-that-updates-when-users-do": func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate) },
-		"a-pool-that-says-the-least": func(p *plan) {
+		"pool-all-fields":             func(*plan) {},
+		"pool-auto-in-place-update":   func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) },
+		"pool-manual-in-place-update": func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.ManualInPlaceUpdate) },
+		"pool-minimal": func(p *plan) {
 			p.pool = minimalPool(func(row *hashed) { row.Pool.Zones = []string{"north-1"} }).Pool
 			p.capacity = nil
 		},
@@ -72,7 +72,7 @@ func TestDeploymentsOf_OrderAndCopies(t *testing.T) {
 	d.class.NodeTemplate.VirtualCapacity["other"] = resource.MustParse("9")
 	*d.class.NodeTemplate.Architecture = "none"
 	d.class.CredentialsSecretRef.Name = "other"
-	assert.Equal(t, before, first.deployments(t), "what comes out is nobody else's")
+	assert.Equal(t, before, first.deployments(t), "results share no memory with the inputs")
 	assert.Equal(t, before[1], deployments[1])
 }
 
@@ -85,17 +85,17 @@ func TestNodeTemplate(t *testing.T) {
 		driver machinev1alpha1.NodeTemplate
 		want   *machinev1alpha1.NodeTemplate
 	}{
-		"nobody knows anything":                             {},
-		"the driver knows where and what, but not how much": {driver: machinev1alpha1.NodeTemplate{InstanceType: "x"}},
-		"the pool knows": {
+		"no capacity":                      {},
+		"driver template without capacity": {driver: machinev1alpha1.NodeTemplate{InstanceType: "x"}},
+		"capacity of the pool": {
 			pool: &extensionsv1alpha1.NodeTemplate{Capacity: amounts("1Gi")},
 			want: &machinev1alpha1.NodeTemplate{Capacity: amounts("1Gi"), InstanceType: "wide", Region: "north", Zone: "north-1", Architecture: new("arm64")},
 		},
-		"the driver knows": {
+		"capacity of the driver": {
 			driver: machinev1alpha1.NodeTemplate{Capacity: amounts("2Gi"), InstanceType: "x", Region: "r", Zone: "z", Architecture: new("a")},
 			want:   &machinev1alpha1.NodeTemplate{Capacity: amounts("2Gi"), InstanceType: "x", Region: "r", Zone: "z", Architecture: new("a")},
 		},
-		"the driver knows better": {
+		"driver overrides the pool": {
 			pool:   &extensionsv1alpha1.NodeTemplate{Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi")}},
 			driver: machinev1alpha1.NodeTemplate{Capacity: amounts("2Gi")},
 			want: &machinev1alpha1.NodeTemplate{
@@ -103,7 +103,7 @@ func TestNodeTemplate(t *testing.T) {
 				InstanceType: "wide", Region: "north", Zone: "north-1", Architecture: new("arm64"),
 			},
 		},
-		"only virtual capacity is known": {
+		"virtual capacity only": {
 			pool: &extensionsv1alpha1.NodeTemplate{VirtualCapacity: amounts("1Gi")},
 			want: &machinev1alpha1.NodeTemplate{
 				Capacity: corev1.ResourceList{}, VirtualCapacity: amounts("1Gi"),
@@ -124,40 +124,40 @@ func TestNodeTemplate(t *testing.T) {
 
 func TestDeploymentsOf_InvalidPool(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		does    func(*Shoot, *pool)
+		mutate  func(*Shoot, *pool)
 		problem string
 		kind    cloud.Kind
 	}{
-		"without zones": {
-			does:    func(_ *Shoot, p *pool) { p.Zones = nil },
-			problem: "the pool names no zone: machines are made zone by zone", kind: cloud.Configuration,
+		"no zones": {
+			mutate:  func(_ *Shoot, p *pool) { p.Zones = nil },
+			problem: "the pool has no zones: set at least one", kind: cloud.Configuration,
 		},
-		"with a class too few": {
-			does:    func(_ *Shoot, p *pool) { p.machines.Classes = p.machines.Classes[:1] },
+		"missing class": {
+			mutate:  func(_ *Shoot, p *pool) { p.machines.Classes = p.machines.Classes[:1] },
 			problem: "the driver has 1 classes for 2 zones",
 		},
-		"without a node agent's secret": {
-			does:    func(_ *Shoot, p *pool) { p.NodeAgentSecretName = nil },
-			problem: `pool "cpu" has no nodeAgentSecretName to make a hash of`,
+		"no node agent secret": {
+			mutate:  func(_ *Shoot, p *pool) { p.NodeAgentSecretName = nil },
+			problem: `pool "cpu" has no nodeAgentSecretName, which its hash requires`,
 		},
-		"with a surge that is no amount": {
-			does:    func(_ *Shoot, p *pool) { p.MaxSurge = intstr.FromString("some") },
+		"invalid maxSurge": {
+			mutate:  func(_ *Shoot, p *pool) { p.MaxSurge = intstr.FromString("some") },
 			problem: `reading maxSurge: "some" is neither a number nor a percentage`,
 		},
-		"with an unavailability that is no amount": {
-			does:    func(_ *Shoot, p *pool) { p.MaxUnavailable = intstr.FromString("1") },
+		"invalid maxUnavailable": {
+			mutate:  func(_ *Shoot, p *pool) { p.MaxUnavailable = intstr.FromString("1") },
 			problem: `reading maxUnavailable: "1" is neither a number nor a percentage`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			shoot, pools := newPlan().inputs()
-			tc.does(shoot, &pools[0])
+			tc.mutate(shoot, &pools[0])
 			_, err := deploymentsOf(shoot, pools)
 			assert.EqualError(t, err, `planning the machines of pool "cpu": `+tc.problem)
 			assert.Equal(t, tc.kind, cloud.KindOf(err))
 		})
 	}
-	t.Run("a pool without zones does not keep a shoot from being deleted", func(t *testing.T) {
+	t.Run("a pool without zones does not block the deletion", func(t *testing.T) {
 		shoot, pools := newPlan().inputs()
 		shoot.Deleting = true
 		pools[0].Zones, pools[0].machines.Classes = nil, nil
@@ -200,8 +200,8 @@ func TestApplyOnto_Existing(t *testing.T) {
 
 	again := existing.DeepCopy()
 	applyOnto(again, wanted, 5)
-	assert.Equal(t, existing, again, "a second time changes nothing")
-	assert.Empty(t, wanted.Spec.Template.Annotations, "what is wanted stays as it is")
+	assert.Equal(t, existing, again, "the second call changes nothing")
+	assert.Empty(t, wanted.Spec.Template.Annotations, "the wanted object is not changed")
 }
 
 func TestApplyOnto_Empty(t *testing.T) {
@@ -225,12 +225,12 @@ func TestOperatingSystemLabels(t *testing.T) {
 			extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: "1592.8.0"},
 			map[string]string{"operatingSystemName": "gardenlinux", "operatingSystemVersion": "1592.8.0"},
 		},
-		"a version with build metadata": {
+		"version with build metadata": {
 			extensionsv1alpha1.MachineImage{Name: "linux", Version: "1.0.0+build.7"},
 			map[string]string{"operatingSystemName": "linux", "operatingSystemVersion": "1.0.0_build.7"},
 		},
-		"no image":                         {extensionsv1alpha1.MachineImage{}, map[string]string{}},
-		"a name that no label could carry": {extensionsv1alpha1.MachineImage{Name: "Garden Linux", Version: "1"}, map[string]string{"operatingSystemVersion": "1"}},
+		"no image":                          {extensionsv1alpha1.MachineImage{}, map[string]string{}},
+		"name that is no valid label value": {extensionsv1alpha1.MachineImage{Name: "Garden Linux", Version: "1"}, map[string]string{"operatingSystemVersion": "1"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			p := &pool{WorkerPool: extensionsv1alpha1.WorkerPool{MachineImage: tt.image}}

@@ -50,7 +50,7 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	}
 	graph := contract.NewGraph("reconciling worker")
 	restores := r.saved != nil
-	prepared := graph.Add(contract.Task{Name: "preparing what machines share", Do: r.prepare})
+	prepared := graph.Add(contract.Task{Name: "preparing shared resources", Do: r.prepare})
 	planned := graph.Add(contract.Task{Name: "planning machines", Do: r.plan, After: []contract.TaskID{prepared}})
 	restored := graph.Add(contract.Task{
 		Name: "restoring machines", Do: r.restoreMachines, After: []contract.TaskID{planned}, SkipIf: !restores,
@@ -62,13 +62,13 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	deployed := graph.Add(contract.Task{Name: "deploying machine deployments", Do: r.deploy, After: []contract.TaskID{adopted}})
 	ready := graph.Add(contract.Task{Name: "waiting for machines", Do: r.waitForMachines, After: []contract.TaskID{deployed}})
 	cleaned := graph.Add(contract.Task{
-		Name: "removing machines that no pool wants", Do: r.removeObsolete, After: []contract.TaskID{ready},
+		Name: "removing obsolete machines", Do: r.removeObsolete, After: []contract.TaskID{ready},
 	})
 	stopped := graph.Add(contract.Task{
 		Name: "stopping machine-controller-manager", After: []contract.TaskID{cleaned}, SkipIf: !r.hibernated,
 		Do: func(ctx context.Context) error { return r.scaleManager(ctx, 0) },
 	})
-	graph.Add(contract.Task{Name: "concluding", Do: r.conclude, After: []contract.TaskID{stopped}})
+	graph.Add(contract.Task{Name: "cleaning up", Do: r.conclude, After: []contract.TaskID{stopped}})
 	return rec.StateRecorder.Run(ctx, graph)
 }
 
@@ -208,7 +208,7 @@ func (r *reconcileFlow) publish(ctx context.Context) error {
 		return err
 	}
 	if err := r.rec.Publish(ctx); err != nil {
-		return fmt.Errorf("publishing what machines there will be: %w", err)
+		return fmt.Errorf("publishing the machine deployments: %w", err)
 	}
 	r.published = true
 	return nil
@@ -235,7 +235,7 @@ func (r *reconcileFlow) conclude(ctx context.Context) error {
 	status := r.status
 	if r.usesOnlyWantedClasses(now) {
 		if status, err = r.driver.Cleanup(ctx, r.shoot, r.status); err != nil {
-			return fmt.Errorf("removing what no machine uses any more: %w", err)
+			return fmt.Errorf("removing unused resources: %w", err)
 		}
 	}
 	return r.output(status)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// reconciled is a row of testdata/reconciled.json: the MachineDeployments after a reconciliation, and their part of the Worker's status. Package e2e
-// compares it with Gardener's library.
+// reconciled is a row of testdata/reconciled.json: the MachineDeployments after a reconciliation, and their part of the Worker's status.
+// Package e2e compares it with Gardener's library.
 type reconciled struct {
 	Sentence        string                                 `json:"sentence"`
 	Worker          extensionsv1alpha1.Worker              `json:"worker"`
@@ -41,28 +41,28 @@ func reconcileCases() map[string]reconcileCase {
 	}
 	fixed := func(p *plan) { p.pool.Minimum, p.pool.Maximum = 5, 5 }
 	return map[string]reconcileCase{
-		"a new pool":                       {},
-		"a new pool that updates in place": {plan: func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) }},
-		"a new pool that updates when users choose to": {plan: func(p *plan) {
+		"new pool":                           {},
+		"new pool with auto in-place update": {plan: func(p *plan) { p.pool.UpdateStrategy = new(gardencorev1beta1.AutoInPlaceUpdate) }},
+		"new pool with manual in-place update": {plan: func(p *plan) {
 			p.pool.UpdateStrategy, p.pool.MaxSurge = new(gardencorev1beta1.ManualInPlaceUpdate), intstr.FromInt32(0)
 		}},
-		"a new pool that says the least": {plan: func(p *plan) {
+		"new minimal pool": {plan: func(p *plan) {
 			p.pool = minimalPool(func(row *hashed) { row.Pool.Zones = []string{"north-1", "north-2"} }).Pool
 		}},
-		"a new pool without an autoscaler":                      {plan: fixed},
-		"a new pool that sleeps":                                {hibernated: true},
-		"a pool that is being hibernated":                       {hibernated: true, known: 2, existing: scaledTo(3)},
-		"a pool that wakes up":                                  {known: 2, existing: scaledTo(0)},
-		"the autoscaler has chosen":                             {known: 2, existing: scaledTo(3)},
-		"the autoscaler has chosen less than the minimum":       {known: 2, existing: scaledTo(1), plan: func(p *plan) { p.pool.Minimum = 6 }},
-		"the autoscaler has chosen more than the maximum":       {known: 2, existing: scaledTo(9)},
-		"somebody has scaled a pool that has no autoscaler":     {known: 2, existing: scaledTo(9), plan: fixed},
-		"somebody has scaled a pool without autoscaler to none": {known: 2, existing: scaledTo(0), plan: fixed},
-		"a zone that comes later":                               {known: 1, existing: scaledTo(4)},
-		"a zone that may be empty": {known: 2, existing: scaledTo(0), plan: func(p *plan) {
+		"new pool without autoscaler":            {plan: fixed},
+		"new pool of a hibernated shoot":         {hibernated: true},
+		"pool that is being hibernated":          {hibernated: true, known: 2, existing: scaledTo(3)},
+		"pool that wakes up":                     {known: 2, existing: scaledTo(0)},
+		"replicas within the limits":             {known: 2, existing: scaledTo(3)},
+		"replicas below the minimum":             {known: 2, existing: scaledTo(1), plan: func(p *plan) { p.pool.Minimum = 6 }},
+		"replicas above the maximum":             {known: 2, existing: scaledTo(9)},
+		"scaled pool without autoscaler":         {known: 2, existing: scaledTo(9), plan: fixed},
+		"pool without autoscaler scaled to zero": {known: 2, existing: scaledTo(0), plan: fixed},
+		"added zone":                             {known: 1, existing: scaledTo(4)},
+		"zone with a minimum of zero": {known: 2, existing: scaledTo(0), plan: func(p *plan) {
 			p.pool.Minimum, p.pool.Maximum = 0, 1
 		}},
-		"others have written": {known: 2, existing: func(d *machinev1alpha1.MachineDeployment) {
+		"fields written by others": {known: 2, existing: func(d *machinev1alpha1.MachineDeployment) {
 			d.Spec.Replicas, d.Spec.Paused, d.Spec.ProgressDeadlineSeconds = 3, true, new(int32(9))
 			d.Labels["theirs"] = "yes"
 			d.Annotations["theirs"] = "yes"

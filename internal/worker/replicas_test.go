@@ -14,27 +14,27 @@ func TestReplicasOf(t *testing.T) {
 	for sentence, tc := range map[string]struct {
 		minimum, maximum int32
 		existing         *machinev1alpha1.MachineDeployment
-		at               replicaInput
+		input            replicaInput
 		want             int32
 	}{
-		"a shoot that is to sleep has no machines":                                 {minimum: 2, maximum: 5, existing: of(3), at: replicaInput{hibernated: true}, want: 0},
-		"a shoot that is hibernated has no machines":                               {minimum: 2, maximum: 5, at: replicaInput{hibernated: true}, want: 0},
-		"a shoot that moves while hibernated brings no machines":                   {minimum: 2, maximum: 5, at: replicaInput{hibernated: true, restored: new(int32(4))}, want: 0},
-		"a new zone begins with its minimum":                                       {minimum: 2, maximum: 5, want: 2},
-		"a new zone may begin with nothing":                                        {minimum: 0, maximum: 5, want: 0},
-		"a shoot that moves brings its machines":                                   {minimum: 2, maximum: 5, at: replicaInput{restored: new(int32(4))}, want: 4},
-		"a shoot that moves brings more machines than it may have now":             {minimum: 2, maximum: 3, at: replicaInput{restored: new(int32(4))}, want: 4},
-		"a shoot that moves with nothing begins with nothing":                      {minimum: 2, maximum: 3, at: replicaInput{restored: new(int32(0))}, want: 0},
-		"a second try of a move keeps what the first has made":                     {minimum: 2, maximum: 5, existing: of(3), at: replicaInput{restored: new(int32(4))}, want: 3},
-		"the autoscaler's choice stays":                                            {minimum: 2, maximum: 5, existing: of(4), want: 4},
-		"a higher minimum lifts":                                                   {minimum: 5, maximum: 9, existing: of(4), want: 5},
-		"a lower maximum lowers":                                                   {minimum: 1, maximum: 3, existing: of(4), want: 3},
-		"a shoot that wakes up begins with its minimum":                            {minimum: 2, maximum: 5, existing: of(0), want: 2},
-		"without an autoscaler the minimum holds, whatever somebody has scaled to": {minimum: 3, maximum: 3, existing: of(8), want: 3},
-		"a zone without machines stays so":                                         {minimum: 0, maximum: 0, existing: of(0), want: 0},
+		"hibernation scales to zero":                                  {minimum: 2, maximum: 5, existing: of(3), input: replicaInput{hibernated: true}, want: 0},
+		"a new deployment of a hibernated shoot has no replicas":      {minimum: 2, maximum: 5, input: replicaInput{hibernated: true}, want: 0},
+		"a restored deployment of a hibernated shoot has no replicas": {minimum: 2, maximum: 5, input: replicaInput{hibernated: true, restored: new(int32(4))}, want: 0},
+		"a new deployment has the minimum":                            {minimum: 2, maximum: 5, want: 2},
+		"a new deployment may have a minimum of zero":                 {minimum: 0, maximum: 5, want: 0},
+		"a restored deployment has the saved replicas":                {minimum: 2, maximum: 5, input: replicaInput{restored: new(int32(4))}, want: 4},
+		"saved replicas may exceed the maximum":                       {minimum: 2, maximum: 3, input: replicaInput{restored: new(int32(4))}, want: 4},
+		"saved replicas may be zero":                                  {minimum: 2, maximum: 3, input: replicaInput{restored: new(int32(0))}, want: 0},
+		"a repeated restore keeps existing replicas":                  {minimum: 2, maximum: 5, existing: of(3), input: replicaInput{restored: new(int32(4))}, want: 3},
+		"replicas within the limits are kept":                         {minimum: 2, maximum: 5, existing: of(4), want: 4},
+		"the minimum increases replicas":                              {minimum: 5, maximum: 9, existing: of(4), want: 5},
+		"the maximum decreases replicas":                              {minimum: 1, maximum: 3, existing: of(4), want: 3},
+		"a shoot that wakes up has the minimum":                       {minimum: 2, maximum: 5, existing: of(0), want: 2},
+		"without autoscaler the minimum overrides replicas":           {minimum: 3, maximum: 3, existing: of(8), want: 3},
+		"limits of zero keep zero":                                    {minimum: 0, maximum: 0, existing: of(0), want: 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			assert.Equal(t, tc.want, replicasOf(deployment{minimum: tc.minimum, maximum: tc.maximum}, tc.existing, tc.at))
+			assert.Equal(t, tc.want, replicasOf(deployment{minimum: tc.minimum, maximum: tc.maximum}, tc.existing, tc.input))
 		})
 	}
 }

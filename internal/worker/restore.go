@@ -18,12 +18,12 @@ import (
 // annotationWithoutMachines on a Worker confirms that a shoot that is to be restored had no machines.
 const annotationWithoutMachines = "worker.trellis.garden/restore-without-machines"
 
-// restoreMachines creates the objects of the machines in the saved state. machine-controller-manager does not run yet: gardenlet leaves starting it to this
-// controller. With only a MachineDeployment, it would create new machines, and delete the servers without a Machine.
+// restoreMachines creates the objects of the machines in the saved state. machine-controller-manager does not run yet: gardenlet leaves
+// starting it to this controller. With only a MachineDeployment, it would create new machines, and delete the servers without a Machine.
 //
-// Machines are created first, then their sets, then classes, and MachineDeployments last: each of these steps is safe even if machine-controller-manager
-// runs. An existing MachineDeployment means that its machines were restored: a repeated reconciliation, after a crash or another request of gardenlet, must not
-// restore a machine that was deleted meanwhile.
+// Machines are created first, then their sets, then classes, and MachineDeployments last: each of these steps is safe even if
+// machine-controller-manager runs. An existing MachineDeployment means that its machines were restored: a repeated reconciliation, after a
+// crash or another request of gardenlet, must not restore a machine that was deleted meanwhile.
 func (r *reconcileFlow) restoreMachines(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {
@@ -46,10 +46,10 @@ func (r *reconcileFlow) restoreMachines(ctx context.Context) error {
 	return nil
 }
 
-// requireSavedState fails if there are no saved machines where there should be some. The state is empty for a shoot that has never had machines: one that was
-// created in hibernation, or whose creation failed before. Gardener saves the machines of all others. If the state was lost in the migration, continuing would
-// replace all nodes of the shoot: machine-controller-manager would create new machines and delete the servers without a Machine. So an admin has to confirm that
-// there were none.
+// requireSavedState fails if there are no saved machines where there should be some. The state is empty for a shoot that has never had
+// machines: one that was created in hibernation, or whose creation failed before. Gardener saves the machines of all others. If the state
+// was lost in the migration, continuing would replace all nodes of the shoot: machine-controller-manager would create new machines and
+// delete the servers without a Machine. So an admin has to confirm that there were none.
 func (r *reconcileFlow) requireSavedState(found machinestatus.Observed) error {
 	needsMachines := slices.ContainsFunc(r.wanted, func(d deployment) bool { return d.minimum > 0 })
 	confirmed := r.rec.Object.Annotations[annotationWithoutMachines] == "true"
@@ -82,8 +82,8 @@ func (r *reconcileFlow) deploymentsToRestore(found machinestatus.Observed) map[s
 	return restoring
 }
 
-// savedClasses are the classes of restored machines that are not wanted: the shoot was migrated while machines were being replaced. To delete such machines,
-// any class of the pool is sufficient.
+// savedClasses are the classes of restored machines that are not wanted: the shoot was migrated while machines were being replaced. To
+// delete such machines, any class of the pool is sufficient.
 func (r *reconcileFlow) savedClasses(existing []machinev1alpha1.MachineClass) []classWithSecret {
 	var all []classWithSecret
 	for _, d := range r.wanted {

@@ -9,7 +9,8 @@ import (
 
 // Shoot has all inputs of a driver. It is read-only.
 type Shoot struct {
-	// Worker is the object as it was read at the start of the reconciliation, including its status. In a deletion its pools are those that are deleted.
+	// Worker is the object as it was read at the start of the reconciliation, including its status. In a deletion its pools are those that are
+	// deleted.
 	Worker *extensionsv1alpha1.Worker
 	// Cluster holds the shoot, the seed (may be nil) and the cloud profile.
 	Cluster *contract.Cluster

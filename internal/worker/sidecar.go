@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,7 +40,7 @@ func addSidecar(deployment *appsv1.Deployment, providerType, image string, memor
 	pod := &deployment.Spec.Template.Spec
 	at := indexOfContainer(pod.Containers, nameManager)
 	if at < 0 {
-		return fmt.Errorf("there is no container %q to put the machine controller beside", nameManager)
+		return fmt.Errorf("there is no container %q", nameManager)
 	}
 	sidecar, err := newSidecar(&pod.Containers[at], deployment.Namespace)
 	if err != nil {
@@ -67,7 +66,7 @@ func newSidecar(manager *corev1.Container, namespace string) (*corev1.Container,
 		return strings.HasPrefix(word, flagTarget)
 	})
 	if target < 0 {
-		return nil, errors.New("machine-controller-manager is not told of its target cluster by " + strings.TrimSuffix(flagTarget, "="))
+		return nil, fmt.Errorf("container %q has no flag %s", manager.Name, strings.TrimSuffix(flagTarget, "="))
 	}
 	sidecar := &corev1.Container{
 		ImagePullPolicy: corev1.PullIfNotPresent,
@@ -106,7 +105,7 @@ func newSidecar(manager *corev1.Container, namespace string) (*corev1.Container,
 	return sidecar, nil
 }
 
-// limitMemory sets a container's memory limit, and lets Go collect garbage before it is reached. The rest is for memory outside of Go's heap.
+// limitMemory sets a container's memory limit, and lets Go collect garbage before it is reached. The rest is for other memory.
 func limitMemory(container *corev1.Container, limit resource.Quantity) {
 	if limit.IsZero() {
 		return

@@ -37,9 +37,9 @@ func TestAddSidecar_TargetCluster(t *testing.T) {
 		mounts []corev1.VolumeMount
 		want   []corev1.VolumeMount
 	}{
-		"a shoot in a seed":                   {"/var/run/kubeconfig/kubeconfig", []corev1.VolumeMount{other, kubeconfig}, []corev1.VolumeMount{kubeconfig}},
-		"a shoot that runs itself":            {"", nil, nil},
-		"a shoot that is about to run itself": {"none", []corev1.VolumeMount{other}, nil},
+		"shoot in a seed":                {"/var/run/kubeconfig/kubeconfig", []corev1.VolumeMount{other, kubeconfig}, []corev1.VolumeMount{kubeconfig}},
+		"self-hosted shoot":              {"", nil, nil},
+		"shoot that becomes self-hosted": {"none", []corev1.VolumeMount{other}, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := newManagerDeployment(test.target, test.mounts...)
@@ -54,7 +54,7 @@ func TestAddSidecar_TargetCluster(t *testing.T) {
 			assert.Equal(t, test.want, containers[1].VolumeMounts)
 
 			deployment.Spec.Template.Spec.Containers = containers[:1]
-			assert.Equal(t, before, deployment, "nothing else is touched")
+			assert.Equal(t, before, deployment, "nothing else is changed")
 		})
 	}
 }
@@ -80,7 +80,7 @@ func TestAddSidecar_Update(t *testing.T) {
 
 	again := deployment.DeepCopy()
 	require.NoError(t, addSidecar(again, "example", "example.org/example:v1", resource.Quantity{}))
-	assert.Equal(t, deployment, again, "a second pass changes nothing")
+	assert.Equal(t, deployment, again, "the second call changes nothing")
 }
 
 func TestAddSidecar_MemoryLimit(t *testing.T) {
@@ -104,7 +104,7 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 			sidecar := deployment.Spec.Template.Spec.Containers[1]
 			assert.Equal(t, test.limits, sidecar.Resources.Limits)
 			assert.Equal(t, test.env, sidecar.Env)
-			assert.Equal(t, "20Mi", sidecar.Resources.Requests.Memory().String(), "what is asked for is the VerticalPodAutoscaler's")
+			assert.Equal(t, "20Mi", sidecar.Resources.Requests.Memory().String(), "requests are kept for the VerticalPodAutoscaler")
 		})
 	}
 }
@@ -112,9 +112,9 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 func TestAddSidecar_InvalidDeployment(t *testing.T) {
 	deployment := newManagerDeployment("x")
 	deployment.Spec.Template.Spec.Containers[0].Command = []string{"./machine-controller-manager"}
-	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), "machine-controller-manager is not told of its target cluster by --target-kubeconfig")
+	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), `container "machine-controller-manager" has no flag --target-kubeconfig`)
 	deployment.Spec.Template.Spec.Containers = nil
-	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), `there is no container "machine-controller-manager" to put the machine controller beside`)
+	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), `there is no container "machine-controller-manager"`)
 }
 
 func exampleImage(string) (string, error) { return "example.org/example:v1", nil }
@@ -133,7 +133,7 @@ func callWebhook(t *testing.T, name string, kind metav1.GroupVersionKind, object
 			return webhook.Handler.Handle(t.Context(), request)
 		}
 	}
-	require.Fail(t, "there is no such webhook", name)
+	require.Fail(t, "webhook not found", name)
 	return admission.Response{}
 }
 
@@ -153,8 +153,8 @@ func TestWebhooks_Mutate(t *testing.T) {
 	ours := vpaautoscalingv1.ContainerResourcePolicy{
 		ContainerName: "machine-controller-manager-provider-example", Mode: new(vpaautoscalingv1.ContainerScalingModeOff),
 	}
-	elsewhere := newManagerDeployment("x")
-	elsewhere.Name = "another"
+	otherDeployment := newManagerDeployment("x")
+	otherDeployment.Name = "another"
 
 	response := callWebhook(t, "machinecontrollermanager.example", deploymentKind, newManagerDeployment("x"))
 	require.True(t, response.Allowed, "%+v", response.Result)
@@ -162,7 +162,7 @@ func TestWebhooks_Mutate(t *testing.T) {
 	require.NoError(t, json.Unmarshal(response.Patch, &operations))
 	assert.Equal(t, []struct{ Op, Path string }{{"add", "/spec/template/spec/containers/1"}}, operations)
 
-	assert.Empty(t, callWebhook(t, "machinecontrollermanager.example", deploymentKind, elsewhere).Patch)
+	assert.Empty(t, callWebhook(t, "machinecontrollermanager.example", deploymentKind, otherDeployment).Patch)
 	broken := newManagerDeployment("x")
 	broken.Spec.Template.Spec.Containers = nil
 	refused := callWebhook(t, "machinecontrollermanager.example", deploymentKind, broken)
@@ -173,14 +173,14 @@ func TestWebhooks_Mutate(t *testing.T) {
 		vpa  *vpaautoscalingv1.VerticalPodAutoscaler
 		want string
 	}{
-		"one with policies": {vpa(nameVPA, others), `[{"op":"add","path":"/spec/resourcePolicy/containerPolicies/1","value":` + policy + `}]`},
-		"one without":       {vpa(nameVPA), `[{"op":"add","path":"/spec/resourcePolicy","value":{"containerPolicies":[` + policy + `]}}]`},
-		"one with an old policy": {
+		"other policies": {vpa(nameVPA, others), `[{"op":"add","path":"/spec/resourcePolicy/containerPolicies/1","value":` + policy + `}]`},
+		"no policies":    {vpa(nameVPA), `[{"op":"add","path":"/spec/resourcePolicy","value":{"containerPolicies":[` + policy + `]}}]`},
+		"outdated policy": {
 			vpa(nameVPA, ours, others),
 			`[{"op":"remove","path":"/spec/resourcePolicy/containerPolicies/0","value":null},
 			  {"op":"add","path":"/spec/resourcePolicy/containerPolicies/0","value":` + policy + `}]`,
 		},
-		"one of another name": {vpa("another", others), ""},
+		"other name": {vpa("another", others), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			got := callWebhook(t, "machinecontrollermanagervpa.example", vpaKind, test.vpa)

@@ -105,8 +105,8 @@ func mergeLabels(object client.Object, wanted map[string]string) {
 	object.SetLabels(labels)
 }
 
-// createOrPatch creates an object, or patches the difference if it exists. Without a difference it makes no write. It writes only what change sets:
-// others write to the same objects.
+// createOrPatch creates an object, or patches the difference if it exists. Without a difference it makes no write. It writes only what
+// change sets: others write to the same objects.
 func (s store) createOrPatch(ctx context.Context, existing, wanted client.Object, change func(have client.Object)) error {
 	if existing == nil {
 		if err := s.client.Create(ctx, wanted); err != nil {
@@ -130,7 +130,7 @@ func (s store) createOrPatch(ctx context.Context, existing, wanted client.Object
 	return nil
 }
 
-// remove deletes an object that is not being deleted yet.
+// remove deletes the objects that are not being deleted yet.
 func (s store) remove(ctx context.Context, objects ...client.Object) error {
 	objects = slices.DeleteFunc(objects, func(object client.Object) bool { return object.GetDeletionTimestamp() != nil })
 	return inParallel(ctx, objects, func(ctx context.Context, object client.Object) error {

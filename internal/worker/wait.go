@@ -52,8 +52,8 @@ func (r *reconcileFlow) waitForMachines(ctx context.Context) error {
 	return errors.Join(err, r.restartManager(ctx, last))
 }
 
-// waitWhileDeleting waits for objects that are wanted again while they are being deleted: a deletion cannot be stopped, so they have to be created again. It
-// does not wait if machine-controller-manager does not run, since nothing completes the deletion then.
+// waitWhileDeleting waits for objects that are wanted again while they are being deleted: a deletion cannot be stopped, so they have to be
+// created again. It does not wait if machine-controller-manager does not run, since nothing completes the deletion then.
 func (r *reconcileFlow) waitWhileDeleting(ctx context.Context, deleting func(context.Context) (string, error)) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
 		reason, err := deleting(ctx)
@@ -75,7 +75,7 @@ func (r *reconcileFlow) deploymentsBeingDeleted(ctx context.Context) (string, er
 	}
 	for _, d := range found.Deployments {
 		if d.DeletionTimestamp != nil && r.isWantedDeployment(d.Name) {
-			return fmt.Sprintf("MachineDeployment %s is wanted again, and its former machines have to go first", d.Name), nil
+			return fmt.Sprintf("MachineDeployment %s is wanted again, waiting for the deletion of its former machines", d.Name), nil
 		}
 	}
 	return "", nil
@@ -98,13 +98,14 @@ func (r *reconcileFlow) classesBeingDeleted(ctx context.Context) (string, error)
 		}
 		isUsed := slices.ContainsFunc(found.Machines, func(m machinev1alpha1.Machine) bool { return m.Spec.Class.Name == class.Name })
 		if !isUsed {
-			return fmt.Sprintf("machine class %s is wanted again, and machine-controller-manager has to release it first", class.Name), nil
+			return fmt.Sprintf("machine class %s is wanted again, waiting for machine-controller-manager to release it", class.Name), nil
 		}
 	}
 	return "", nil
 }
 
-// publishAndCheckSuperseded publishes the expected state for gardenlet after everything has been requested, and fails if there is a newer operation.
+// publishAndCheckSuperseded publishes the expected state for gardenlet after everything has been requested, and fails if there is a newer
+// operation.
 func (r *reconcileFlow) publishAndCheckSuperseded(ctx context.Context) error {
 	if err := r.publish(ctx); err != nil {
 		return err
@@ -112,8 +113,8 @@ func (r *reconcileFlow) publishAndCheckSuperseded(ctx context.Context) error {
 	return r.checkSuperseded(ctx)
 }
 
-// checkSuperseded returns an error if there is a newer operation: machines may take long, and a change, deletion or migration must not wait for
-// machines that are not wanted any more.
+// checkSuperseded returns an error if there is a newer operation: machines may take long, and a change, deletion or migration must not wait
+// for machines that are not wanted any more.
 func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
 	own, live := r.rec.Object, &extensionsv1alpha1.Worker{}
 	if err := r.client.Get(ctx, client.ObjectKeyFromObject(own), live); err != nil {
@@ -123,7 +124,7 @@ func (r *reconcileFlow) checkSuperseded(ctx context.Context) error {
 	isAnother := operation != own.Annotations[v1beta1constants.GardenerOperation] ||
 		live.Annotations[v1beta1constants.GardenerTimestamp] != own.Annotations[v1beta1constants.GardenerTimestamp]
 	if live.DeletionTimestamp != nil || operation != "" && isAnother {
-		return fmt.Errorf("machines are not waited for any longer: %w", contract.ErrSuperseded)
+		return fmt.Errorf("stopping the wait for machines: %w", contract.ErrSuperseded)
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (r *reconcileFlow) restartManager(ctx context.Context, now machinestatus.Ob
 	var pods corev1.PodList
 	role := client.MatchingLabels{v1beta1constants.LabelRole: roleManager}
 	if err := r.client.List(ctx, &pods, client.InNamespace(r.namespace), role); err != nil {
-		return fmt.Errorf("looking for the pods of machine-controller-manager, which is stuck (%s): %w", clause, err)
+		return fmt.Errorf("listing the pods of machine-controller-manager, which is stuck (%s): %w", clause, err)
 	}
 	if err := r.remove(ctx, pointers(pods.Items)...); err != nil {
 		return err
@@ -147,8 +148,8 @@ func (r *reconcileFlow) restartManager(ctx context.Context, now machinestatus.Ob
 	return nil
 }
 
-// removeObsolete deletes unwanted deployments, then unwanted classes and their secrets. A class is deleted after the last machine that refers to it: the
-// machine cannot be deleted without it.
+// removeObsolete deletes unwanted deployments, then unwanted classes and their secrets. A class is deleted after the last machine that
+// refers to it: the machine cannot be deleted without it.
 func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
 	found, err := r.observe(ctx)
 	if err != nil {

@@ -21,11 +21,11 @@ func DeletionReason(rest Observed, since time.Time) (reason string, err error) {
 	}
 	switch count := len(rest.Machines); {
 	case len(failures) > 0:
-		return fmt.Sprintf("%d %s to go; %s", count, plural(count, "machine is", "machines are"), failuresClause(failures)), nil
+		return fmt.Sprintf("%d %s being deleted; %s", count, plural(count, "machine is", "machines are"), failuresClause(failures)), nil
 	case count > 0:
-		return fmt.Sprintf("%d %s to go%s", count, plural(count, "machine is", "machines are"), lastOperationClause(rest.Machines)), nil
+		return fmt.Sprintf("%d %s being deleted%s", count, plural(count, "machine is", "machines are"), lastOperationClause(rest.Machines)), nil
 	case len(rest.Sets)+len(rest.Deployments) > 0:
-		return "machine-controller-manager has yet to let go of machine sets and deployments", nil
+		return "machine-controller-manager has not released the machine sets and deployments yet", nil
 	default:
 		return "", nil
 	}

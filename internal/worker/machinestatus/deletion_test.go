@@ -26,22 +26,22 @@ func TestDeletionReason(t *testing.T) {
 		reason string
 		kind   cloud.Kind
 	}{
-		"nothing": {},
-		"machines of which nothing is told": {
-			rest: Observed{Machines: []machinev1alpha1.Machine{machine("a", "", ""), machine("b", "", "")}}, reason: "2 machines are to go",
+		"no objects": {},
+		"machines without a description": {
+			rest: Observed{Machines: []machinev1alpha1.Machine{machine("a", "", ""), machine("b", "", "")}}, reason: "2 machines are being deleted",
 		},
-		"a machine that is drained": {
-			rest: Observed{Machines: []machinev1alpha1.Machine{machine("a", "", "Drain in progress")}}, reason: "1 machine is to go; machine a: Drain in progress",
+		"machine that is being drained": {
+			rest: Observed{Machines: []machinev1alpha1.Machine{machine("a", "", "Drain in progress")}}, reason: "1 machine is being deleted; machine a: Drain in progress",
 		},
-		"a machine that will go later": {
-			rest:   Observed{Machines: []machinev1alpha1.Machine{machine("a", "Unavailable", "the cloud is away")}},
-			reason: "1 machine is to go; machine a: the cloud is away",
+		"transient failure": {
+			rest:   Observed{Machines: []machinev1alpha1.Machine{machine("a", "Unavailable", "the cloud is unavailable")}},
+			reason: "1 machine is being deleted; machine a: the cloud is unavailable",
 		},
-		"a machine that cannot go": {
-			rest: Observed{Machines: []machinev1alpha1.Machine{machine("a", "PermissionDenied", "you may not")}}, kind: cloud.Unauthorized,
+		"failure that needs the user": {
+			rest: Observed{Machines: []machinev1alpha1.Machine{machine("a", "PermissionDenied", "access denied")}}, kind: cloud.Unauthorized,
 		},
-		"what machines came of": {
-			rest: Observed{Sets: make([]machinev1alpha1.MachineSet, 1)}, reason: "machine-controller-manager has yet to let go of machine sets and deployments",
+		"sets without machines": {
+			rest: Observed{Sets: make([]machinev1alpha1.MachineSet, 1)}, reason: "machine-controller-manager has not released the machine sets and deployments yet",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -56,8 +56,8 @@ func (s deploymentStatus) isObserved() bool {
 		s.have.Status.ObservedGeneration >= s.have.Generation && s.have.Spec.Template.Spec.Class.Name == s.wanted.Class
 }
 
-// done uses the conditions of Gardener's library, for each deployment on its own. In addition, the wanted number of machines must be reached: for a
-// moment after scaling, machine-controller-manager reports the new generation with the old numbers.
+// done uses the conditions of Gardener's library, for each deployment on its own. In addition, the wanted number of machines must be
+// reached: for a moment after scaling, machine-controller-manager reports the new generation with the old numbers.
 func (s deploymentStatus) done() bool {
 	if !s.isObserved() || health.CheckMachineDeployment(s.have) != nil || len(s.have.Status.FailedMachines) > 0 {
 		return false
@@ -96,7 +96,7 @@ func (s deploymentStatus) selected() int32 {
 	return count
 }
 
-// inProgress reports whether a machine of the deployment is being created or deleted: one that has not failed, or one that does not exist yet.
+// inProgress reports whether a machine of the deployment is being created or deleted: one that has not failed or does not exist yet.
 func (s deploymentStatus) inProgress() bool {
 	if s.have == nil || len(s.machines) < int(s.have.Spec.Replicas) {
 		return true

@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// failureGracePeriod is the age from which a failure counts that is older than the reconciliation: machine-controller-manager retries a creation
-	// after three minutes, and until then it reports a failure whose cause the user may have removed.
+	// failureGracePeriod is the age from which a failure counts that is older than the reconciliation: machine-controller-manager retries a
+	// creation after three minutes, and until then it reports a failure whose cause the user may have removed.
 	failureGracePeriod = 4 * time.Minute
-	// deletionFailureGracePeriod is the same for deletions, which are retried after ten minutes. gardenlet's timeout is as long, so the error must come before.
+	// deletionFailureGracePeriod is the same for deletions, which are retried after ten minutes. gardenlet's timeout is as long, so the error
+	// must come before.
 	deletionFailureGracePeriod = 9 * time.Minute
 	// maxFailureLength is the maximum length in bytes of a driver's message.
 	maxFailureLength = 300
@@ -96,8 +97,8 @@ func kindOf(code string) cloud.Kind {
 		// A resource that the class refers to, or a machine that has vanished during its creation.
 		return cloud.NotFound
 	case "ResourceExhausted":
-		// The code stands for an exceeded quota and for a cloud without capacity; only the text distinguishes them. With this kind, Gardener retries the shoot:
-		// capacity may be freed and quotas raised without a change of the shoot.
+		// The code stands for an exceeded quota and for a cloud without capacity; only the text distinguishes them. With this kind, Gardener
+		// retries the shoot: capacity may be freed and quotas raised without a change of the shoot.
 		return cloud.Depleted
 	case "Unavailable", "DeadlineExceeded", "Aborted", "Canceled":
 		return cloud.Unavailable
@@ -109,9 +110,9 @@ func kindOf(code string) cloud.Kind {
 // terminalError returns an error if waiting cannot help, because failures prevent the creation or deletion of machines. since is when the
 // reconciliation began to change objects. othersInProgress says that other machines are still being created or deleted.
 //
-// gardenlet stops waiting at any error, and some codes set the shoot to Failed, while machine-controller-manager continues to retry. Therefore
-// failures that may be transient are only reported in the reason. Failures that need the user end the reconciliation. A lack of capacity or
-// quota does so once no other machine is in progress, since deleted machines free capacity.
+// gardenlet stops waiting at any error, and some codes set the shoot to Failed, while machine-controller-manager continues to retry.
+// Therefore failures that may be transient are only reported in the reason. Failures that need the user end the reconciliation. A lack of
+// capacity or quota does so once no other machine is in progress, since deleted machines free capacity.
 func terminalError(failures []failure, since, now time.Time, othersInProgress bool) error {
 	var final []failure
 	for _, f := range failures {

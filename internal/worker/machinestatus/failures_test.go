@@ -22,34 +22,34 @@ func TestFailuresOf(t *testing.T) {
 		kind              cloud.Kind
 		want              string
 	}{
-		"a creation": {
+		"creation": {
 			"ResourceExhausted", "Cloud provider message - machine codes error: code = [ResourceExhausted] message = [Quota exceeded for cores]",
 			cloud.Depleted, "Quota exceeded for cores",
 		},
-		"a creation with brackets and lines": {
+		"message with brackets and line breaks": {
 			"Unavailable", "Cloud provider message - machine codes error: code = [Unavailable] message = [calling [nova]:\n  timed out]",
 			cloud.Unavailable, "calling [nova]: timed out",
 		},
-		"a deletion, which has no code of its own": {
+		"deletion without an error code": {
 			"", "VM deletion failed due to - machine codes error: code = [Unauthenticated] message = [wrong password]. Aborting operation. Initiate VM deletion",
 			cloud.Unauthenticated, "wrong password",
 		},
-		"an initialization": {
+		"initialization": {
 			"Internal", "Provider error: machine codes error: code = [Internal] message = [no port]. Initialize VM Instance",
 			cloud.Unknown, "no port",
 		},
-		"a machine that has vanished while it was made": {
+		"machine that vanished during its creation": {
 			"NotFound", "machine codes error: code = [NotFound] message = [no server]", cloud.NotFound, "no server",
 		},
-		"a node that did not join": {
+		"node that did not join": {
 			"", "Machine m failed to join the cluster in 20m0s minutes.", cloud.Unknown, "Machine m failed to join the cluster in 20m0s minutes.",
 		},
-		"an error of another shape": {"Unknown", "Cloud provider message - broken", cloud.Unknown, "broken"},
-		"an envelope that is cut off": {
+		"error in another format": {"Unknown", "Cloud provider message - broken", cloud.Unknown, "broken"},
+		"truncated error": {
 			"Aborted", "machine codes error: code = [Aborted] message = [it [goes", cloud.Unavailable, "it [goes",
 		},
-		"a code that nobody knows": {"Code(99)", "odd", cloud.Unknown, "odd"},
-		"many words": {
+		"unknown code": {"Code(99)", "odd", cloud.Unknown, "odd"},
+		"long message": {
 			"InvalidArgument", strings.Repeat("ä", 400), cloud.Configuration, strings.Repeat("ä", 148) + " ...",
 		},
 	} {
@@ -62,7 +62,7 @@ func TestFailuresOf(t *testing.T) {
 			machine.DeletionTimestamp = new(metav1.Now())
 			assert.Len(t, failuresOf([]machinev1alpha1.Machine{machine}), 1)
 			machine.Status.LastOperation.Type = machinev1alpha1.MachineOperationCreate
-			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}), "it is to go, and need not become anything")
+			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}), "a failed creation of a machine that is being deleted is ignored")
 			machine.DeletionTimestamp = nil
 			machine.Status.LastOperation.State = machinev1alpha1.MachineStateProcessing
 			assert.Empty(t, failuresOf([]machinev1alpha1.Machine{machine}))
@@ -116,14 +116,14 @@ func TestStuckReason(t *testing.T) {
 		edit func(*zone)
 		want string
 	}{
-		"there is one":             {func(*zone) {}, ""},
-		"there is none":            {func(z *zone) { z.sets = nil }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
-		"there is an old one":      {func(z *zone) { z.sets[0].Spec.Template.Spec.Class.Name = "old" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
-		"there is somebody else's": {func(z *zone) { z.sets[0].OwnerReferences[0].Name = "other" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
-		"it is too early to say": {func(z *zone) {
+		"set of the class":          {func(*zone) {}, ""},
+		"no set":                    {func(z *zone) { z.sets = nil }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
+		"set of another class":      {func(z *zone) { z.sets[0].Spec.Template.Spec.Class.Name = "old" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
+		"set of another deployment": {func(z *zone) { z.sets[0].OwnerReferences[0].Name = "other" }, "MachineDeployment one-cpu-z1 has no set of machines of class one-cpu-z1-new"},
+		"young deployment": {func(z *zone) {
 			z.sets, z.have.CreationTimestamp = nil, metav1.NewTime(testStart())
 		}, ""},
-		"it is not its affair": {func(z *zone) { z.sets, z.have.Finalizers = nil, nil }, ""},
+		"no finalizer": {func(z *zone) { z.sets, z.have.Finalizers = nil, nil }, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			z := newZone("cpu")
@@ -141,9 +141,9 @@ func TestTerminalError_GracePeriod(t *testing.T) {
 		failure failure
 		timeout time.Duration
 	}{
-		"a creation that the user must mend": {failure{kind: cloud.Unauthenticated, at: old}, 4 * time.Minute},
-		"a creation without room":            {failure{kind: cloud.Depleted, at: old}, 4 * time.Minute},
-		"a deletion":                         {failure{kind: cloud.Unauthenticated, at: old, deletion: true}, 9 * time.Minute},
+		"creation that needs the user": {failure{kind: cloud.Unauthenticated, at: old}, 4 * time.Minute},
+		"creation without capacity":    {failure{kind: cloud.Depleted, at: old}, 4 * time.Minute},
+		"deletion":                     {failure{kind: cloud.Unauthenticated, at: old, deletion: true}, 9 * time.Minute},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			failures := []failure{test.failure}

@@ -44,9 +44,9 @@ func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev
 	case len(problems) > 0:
 		return unhealthyFinding(problems)
 	case !machines:
-		return contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}
+		return contract.Finding{Healthy: true, Message: "No machines are wanted, and none exist."}
 	default:
-		return contract.Finding{Healthy: true, Message: "All machines have become nodes and are well."}
+		return contract.Finding{Healthy: true, Message: "All machines are healthy nodes."}
 	}
 }
 
@@ -90,14 +90,15 @@ func problemOf(d *machinev1alpha1.MachineDeployment) problem {
 		return failureProblem(pool, failures)
 	}
 	healthErr := health.CheckMachineDeployment(d)
-	// machine-controller-manager's condition accepts unavailable machines up to maxUnavailable, which is right only while machines are replaced.
+	// machine-controller-manager's condition accepts unavailable machines up to maxUnavailable, which is right only while machines are
+	// replaced.
 	mayBeUnavailable := healthErr == nil && status.UpdatedReplicas < status.Replicas
 	switch {
 	case status.ObservedGeneration < d.Generation:
-		return problem{message: pool + ": machine-controller-manager has yet to take up the last change", grace: joinGrace}
+		return problem{message: pool + ": machine-controller-manager has not observed the last change yet", grace: joinGrace}
 	case status.AvailableReplicas+status.PreservedFailedReplicas < d.Spec.Replicas && !mayBeUnavailable:
 		// Numbers would change with every machine that joins.
-		return problem{message: pool + ": some machines are not, or not yet, nodes that are ready", grace: joinGrace}
+		return problem{message: pool + ": some machines are not ready nodes", grace: joinGrace}
 	case healthErr != nil:
 		return problem{message: pool + ": " + truncate.Line(healthErr.Error(), truncate.MaxExternal), grace: joinGrace}
 	default:

@@ -24,7 +24,7 @@ func (z *zone) withFailureSummary() *zone {
 }
 
 func TestFindingOf(t *testing.T) {
-	const well = "All machines have become nodes and are well."
+	const healthy = "All machines are healthy nodes."
 	unavailable := func(z *zone) {
 		z.have.Status.AvailableReplicas, z.have.Status.UnavailableReplicas = 1, 2
 		z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionFalse
@@ -35,62 +35,62 @@ func TestFindingOf(t *testing.T) {
 		want    contract.Finding
 		codes   []string
 	}{
-		"all is well":             {zones: []*zone{newZone("cpu"), newZone("gpu")}, want: contract.Finding{Healthy: true, Message: well}},
-		"machines are replaced":   {zones: []*zone{newZone("cpu").withRollingUpdate()}, want: contract.Finding{Healthy: true, Message: well}},
-		"there are no pools":      {want: contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."}},
-		"a deployment is missing": {missing: "one-cpu-z1", want: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}},
-		"the shoot sleeps, and machine-controller-manager with it": {
+		"all machines are healthy": {zones: []*zone{newZone("cpu"), newZone("gpu")}, want: contract.Finding{Healthy: true, Message: healthy}},
+		"machines are replaced":    {zones: []*zone{newZone("cpu").withRollingUpdate()}, want: contract.Finding{Healthy: true, Message: healthy}},
+		"there are no pools":       {want: contract.Finding{Healthy: true, Message: "No machines are wanted, and none exist."}},
+		"a deployment is missing":  {missing: "one-cpu-z1", want: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}},
+		"the shoot is hibernated and machine-controller-manager is stopped": {
 			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++; z.have.Spec.Replicas, z.have.Status.Replicas = 0, 0 })},
-			want:  contract.Finding{Healthy: true, Message: "There are to be no machines, and there are none."},
+			want:  contract.Finding{Healthy: true, Message: "No machines are wanted, and none exist."},
 		},
 		"the shoot is being hibernated": {
-			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 0 })}, want: contract.Finding{Healthy: true, Message: well},
+			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 0 })}, want: contract.Finding{Healthy: true, Message: healthy},
 		},
-		"a pool is on its way out": {
+		"a pool is being deleted": {
 			zones: []*zone{newZone("cpu").with(unavailable).with(func(z *zone) { z.have.DeletionTimestamp = new(metav1.Now()) })},
-			want:  contract.Finding{Healthy: true, Message: well},
+			want:  contract.Finding{Healthy: true, Message: healthy},
 		},
 		"machines join": {
 			zones: []*zone{newZone("cpu").with(unavailable).withFailureSummary()},
-			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
+			want:  contract.Finding{Message: "pool cpu: some machines are not ready nodes.", Grace: 5 * time.Minute},
 		},
-		"a node is not ready, of which machine-controller-manager makes no fuss": {
+		"a node is not ready and machine-controller-manager reports no problem": {
 			zones: []*zone{newZone("cpu").withFailureSummary().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
-			want:  contract.Finding{Message: "pool cpu: some machines are not, or not yet, nodes that are ready.", Grace: 5 * time.Minute},
+			want:  contract.Finding{Message: "pool cpu: some machines are not ready nodes.", Grace: 5 * time.Minute},
 		},
-		"machines are replaced, with fewer for the time": {
+		"machines are replaced and fewer are available": {
 			zones: []*zone{newZone("cpu").withRollingUpdate().with(func(z *zone) { z.have.Status.AvailableReplicas-- })},
-			want:  contract.Finding{Healthy: true, Message: well},
+			want:  contract.Finding{Healthy: true, Message: healthy},
 		},
-		"nobody looks at a change": {
+		"a change is not observed": {
 			zones: []*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++ })},
-			want:  contract.Finding{Message: "pool one-cpu-z1: machine-controller-manager has yet to take up the last change.", Grace: 5 * time.Minute},
+			want:  contract.Finding{Message: "pool one-cpu-z1: machine-controller-manager has not observed the last change yet.", Grace: 5 * time.Minute},
 		},
-		"machine-controller-manager holds back": {
+		"the deployment does not progress": {
 			zones: []*zone{newZone("cpu").withFailureSummary().with(func(z *zone) {
 				z.have.Status.Conditions[1].Status = machinev1alpha1.ConditionFalse
 				z.have.Status.Conditions[1].Reason, z.have.Status.Conditions[1].Message = "Deadline", "It takes too long."
 			})},
 			want: contract.Finding{Message: "pool cpu: It takes too long (Deadline).", Grace: 5 * time.Minute},
 		},
-		"a machine fails, which may pass": {
+		"a machine has a transient failure": {
 			zones: []*zone{newZone("cpu").withFailure(0, "ResourceExhausted", "quota exceeded for cores").withFailureSummary(), newZone("gpu").with(unavailable)},
 			want: contract.Finding{
 				Message: "pool cpu: machine one-cpu-z1-new-3: quota exceeded for cores; " +
-					"pool one-gpu-z1: some machines are not, or not yet, nodes that are ready.",
+					"pool one-gpu-z1: some machines are not ready nodes.",
 				Grace: 5 * time.Minute,
 			},
 			codes: []string{"ERR_INFRA_RESOURCES_DEPLETED"},
 		},
-		"a machine fails, which only a user can mend": {
+		"a machine has a failure that needs the user": {
 			zones: []*zone{newZone("cpu").withFailure(0, "Unauthenticated", "wrong password").withFailureSummary()},
 			want:  contract.Finding{Message: "pool cpu: machine one-cpu-z1-new-3: wrong password."},
 			codes: []string{"ERR_INFRA_UNAUTHENTICATED"},
 		},
-		"much is wrong": {
+		"many problems": {
 			zones: []*zone{newZone("a").with(unavailable).withFailureSummary(), newZone("b").with(unavailable).withFailureSummary(), newZone("c").with(unavailable), newZone("d").with(unavailable)},
 			want: contract.Finding{
-				Message: "pool a: some machines are not, or not yet, nodes that are ready; pool b: some machines are not, or not yet, nodes that are ready; and 2 more.",
+				Message: "pool a: some machines are not ready nodes; pool b: some machines are not ready nodes; and 2 more.",
 				Grace:   5 * time.Minute,
 			},
 		},

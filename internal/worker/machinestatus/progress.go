@@ -12,11 +12,11 @@ import (
 // poolsInReason is the maximum number of pools in a reason.
 const poolsInReason = 2
 
-// CheckProgress evaluates the progress of the wanted machines. It returns an empty reason if there is nothing to wait for, else a clause for
-// users such as "pool cpu: 2 of 3 machines joined", or an error if waiting cannot succeed.
+// CheckProgress evaluates the progress of the wanted machines. It returns an empty reason if there is nothing to wait for, else a clause
+// for users such as "pool cpu: 2 of 3 machines joined", or an error if waiting cannot succeed.
 //
-// now was read after the last change; since is the time at which the reconciliation began to change objects. If hibernated is true, the shoot must
-// have no machines: then machine-controller-manager may not run any more, and its reports are ignored.
+// now was read after the last change; since is the time at which the reconciliation began to change objects. If hibernated is true, the
+// shoot must have no machines: then machine-controller-manager may not run any more, and its reports are ignored.
 func CheckProgress(wanted []Wanted, now Observed, since time.Time, hibernated bool) (reason string, err error) {
 	statuses := deploymentStatusesOf(wanted, now)
 	var failures []failure
@@ -45,9 +45,9 @@ func hibernationReason(statuses []deploymentStatus) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 machine is still awake"
+		return "1 machine still exists"
 	default:
-		return fmt.Sprintf("%d machines are still awake", running)
+		return fmt.Sprintf("%d machines still exist", running)
 	}
 }
 
@@ -76,7 +76,7 @@ func poolsReason(statuses []deploymentStatus) string {
 // poolClause describes the progress of the zones of one pool, of which at least one is not done.
 func poolClause(zones []deploymentStatus) string {
 	if slices.ContainsFunc(zones, func(s deploymentStatus) bool { return !s.isObserved() }) {
-		return "machine-controller-manager has yet to take up the change"
+		return "machine-controller-manager has not observed the change yet"
 	}
 	var pool poolNumbers
 	var failures []failure

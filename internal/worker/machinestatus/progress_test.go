@@ -29,8 +29,8 @@ func TestCheckProgress(t *testing.T) {
 			z.have.Spec.Replicas, z.machines = 0, nil
 			z.have.Status.Replicas, z.have.Status.UpdatedReplicas, z.have.Status.AvailableReplicas = 0, 0, 0
 		})}, ""},
-		"too many machines are none to wait for": {[]*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 2 })}, ""},
-		"what a user wants to look at is not waited for": {[]*zone{newZone("cpu").with(func(z *zone) {
+		"too many machines are not waited for": {[]*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 2 })}, ""},
+		"a preserved machine is not waited for": {[]*zone{newZone("cpu").with(func(z *zone) {
 			z.withFailure(0, "Internal", "broken")
 			z.have.Status.FailedMachines, z.have.Status.PreservedFailedReplicas = nil, 1
 			z.have.Status.Conditions[0].Status = machinev1alpha1.ConditionTrue
@@ -38,25 +38,25 @@ func TestCheckProgress(t *testing.T) {
 				Phase: machinev1alpha1.MachineFailed, PreserveExpiryTime: new(metav1.NewTime(testStart().Add(time.Hour))),
 			}
 		})}, ""},
-		"a set that has no owner yet goes by its label": {[]*zone{newZone("cpu").with(func(z *zone) {
+		"a set without an owner is found by its label": {[]*zone{newZone("cpu").with(func(z *zone) {
 			z.sets[0].OwnerReferences, z.sets[0].Labels = nil, map[string]string{"name": z.have.Name}
 		})}, ""},
 
 		"there is no deployment yet": {
 			[]*zone{newZone("cpu").with(func(z *zone) { z.have.Name = "" })},
-			"pool cpu: machine-controller-manager has yet to take up the change",
+			"pool cpu: machine-controller-manager has not observed the change yet",
 		},
-		"it has not been looked at": {
+		"the deployment is not observed": {
 			[]*zone{newZone("cpu").with(func(z *zone) { z.have.Generation++ })},
-			"pool cpu: machine-controller-manager has yet to take up the change",
+			"pool cpu: machine-controller-manager has not observed the change yet",
 		},
-		"it is an old one": {
+		"the deployment has another class": {
 			[]*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Template.Spec.Class.Name = "old" })},
-			"pool cpu: machine-controller-manager has yet to take up the change",
+			"pool cpu: machine-controller-manager has not observed the change yet",
 		},
-		"there is no set of the right class": {
+		"there is no set of the class": {
 			[]*zone{newZone("cpu").with(func(z *zone) { z.sets[0].Spec.Template.Spec.Class.Name = "old" })},
-			"pool cpu: machine-controller-manager has yet to take up the change",
+			"pool cpu: machine-controller-manager has not observed the change yet",
 		},
 		"machines join": {[]*zone{joining("cpu")}, "pool cpu: 1 of 3 machines joined"},
 		"machines join in two zones": {
@@ -66,30 +66,30 @@ func TestCheckProgress(t *testing.T) {
 			})},
 			"pool cpu: 4 of 6 machines joined",
 		},
-		"the numbers are those before it was scaled": {
+		"the status is older than the scaling": {
 			[]*zone{newZone("cpu").with(func(z *zone) { z.have.Spec.Replicas = 5 })}, "pool cpu: 3 of 5 machines joined",
 		},
-		"a machine fails, and may come yet": {
-			[]*zone{newZone("cpu").withFailure(time.Second, "Unavailable", "the cloud has gone [for lunch]")},
-			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: the cloud has gone [for lunch]",
+		"a machine has a transient failure": {
+			[]*zone{newZone("cpu").withFailure(time.Second, "Unavailable", "the cloud [nova] is unavailable")},
+			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: the cloud [nova] is unavailable",
 		},
-		"several do": {
+		"several machines fail": {
 			[]*zone{newZone("cpu").withFailure(0, "Internal", "x").with(func(z *zone) {
 				z.machines[0], z.machines[2] = z.machines[2], z.machines[0]
 				z.withFailure(0, "Internal", "y")
 			})},
 			"pool cpu: 1 of 3 machines joined; machine one-cpu-z1-new-1: y; 1 more machine fails",
 		},
-		"there is no room while another machine is on its way": {
+		"no capacity while another machine joins": {
 			[]*zone{newZone("cpu").withFailure(time.Second, "ResourceExhausted", "quota exceeded for cores"), joining("gpu")},
 			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: quota exceeded for cores; pool gpu: 1 of 3 machines joined",
 		},
-		"a user may have mended what is wrong since": {
+		"a failure is older than the reconciliation": {
 			[]*zone{newZone("cpu").withFailure(-time.Hour, "Unauthenticated", "wrong password")},
 			"pool cpu: 2 of 3 machines joined; machine one-cpu-z1-new-3: wrong password",
 		},
 		"machines are replaced": {[]*zone{newZone("cpu").withRollingUpdate()}, "pool cpu: 1 of 3 machines replaced"},
-		"the old ones leave": {
+		"old machines are removed": {
 			[]*zone{newZone("cpu").with(func(z *zone) {
 				z.addSet("old", 1)
 				z.have.Status.Replicas = 4
@@ -100,13 +100,13 @@ func TestCheckProgress(t *testing.T) {
 			[]*zone{newZone("cpu").withInPlaceUpdate(machinev1alpha1.OrchestrationTypeAuto)}, "pool cpu: 1 of 3 machines updated in place",
 		},
 		"machines wait for a user to select them": {[]*zone{newZone("cpu").withInPlaceUpdate(machinev1alpha1.OrchestrationTypeManual)}, ""},
-		"a user has selected one": {
+		"a user has selected a machine": {
 			[]*zone{newZone("cpu").withInPlaceUpdate(machinev1alpha1.OrchestrationTypeManual).with(func(z *zone) {
 				z.machines[0].Status.Conditions[0].Reason = machinev1alpha1.SelectedForUpdate
 			})},
 			"pool cpu: 1 selected machine is being updated in place",
 		},
-		"machine-controller-manager holds back": {
+		"the deployment is frozen": {
 			[]*zone{newZone("cpu").with(func(z *zone) {
 				z.have.Status.Conditions = append(z.have.Status.Conditions, machinev1alpha1.MachineDeploymentCondition{
 					Type: machinev1alpha1.MachineDeploymentFrozen, Status: machinev1alpha1.ConditionTrue, Reason: "Overshoot", Message: "Too many machines.",
@@ -114,13 +114,13 @@ func TestCheckProgress(t *testing.T) {
 			})},
 			"pool cpu: Too many machines (Overshoot)",
 		},
-		"its summary lags behind": {
+		"the list of failed machines is outdated": {
 			[]*zone{newZone("cpu").with(func(z *zone) {
 				z.have.Status.FailedMachines = []*machinev1alpha1.MachineSummary{{Name: "gone"}}
 			})},
 			"pool cpu: 3 of 3 machines joined, machine-controller-manager is catching up",
 		},
-		"of many pools some are told": {
+		"two of many pools are named": {
 			[]*zone{newZone("a"), joining("b"), joining("c"), joining("d"), joining("e")},
 			"pool b: 1 of 3 machines joined; pool c: 1 of 3 machines joined; and 2 more pools",
 		},
@@ -146,22 +146,22 @@ func TestCheckProgress_TerminalError(t *testing.T) {
 			[]*zone{newZone("cpu").withFailure(0, "Unauthenticated", "wrong password")},
 			cloud.Unauthenticated, "machine one-cpu-z1-new-3: wrong password",
 		},
-		"they lack a role": {
+		"the credentials lack a role": {
 			time.Minute,
 			[]*zone{newZone("cpu").withFailure(time.Second, "PermissionDenied", "no member of the project")},
 			cloud.Unauthorized, "machine one-cpu-z1-new-3: no member of the project",
 		},
-		"the input is wrong, even though others join": {
+		"the input is invalid while other machines join": {
 			time.Minute,
 			[]*zone{newZone("cpu").withFailure(time.Second, "InvalidArgument", "there is no flavor x"), newZone("gpu").withRollingUpdate()},
 			cloud.Configuration, "machine one-cpu-z1-new-3: there is no flavor x",
 		},
-		"there is no room and nothing else happens": {
+		"no capacity and no other machine in progress": {
 			time.Minute,
 			[]*zone{newZone("cpu").withFailure(time.Second, "ResourceExhausted", "quota exceeded for cores"), newZone("gpu")},
 			cloud.Depleted, "machine one-cpu-z1-new-3: quota exceeded for cores",
 		},
-		"what is as old has been tried again by now": {
+		"an old failure was retried": {
 			4 * time.Minute,
 			[]*zone{newZone("cpu").withFailure(-time.Hour, "Unauthenticated", "wrong password")},
 			cloud.Unauthenticated, "machine one-cpu-z1-new-3: wrong password",
@@ -184,21 +184,21 @@ func TestCheckProgress_Hibernated(t *testing.T) {
 		zone *zone
 		want string
 	}{
-		"three are left":                         {newZone("cpu"), "3 machines are still awake"},
-		"one is left":                            {newZone("cpu").with(func(z *zone) { z.have.Status.Replicas, z.machines = 1, z.machines[:1] }), "1 machine is still awake"},
-		"the numbers say less than the machines": {newZone("cpu").with(func(z *zone) { z.have.Status.Replicas = 0 }), "3 machines are still awake"},
-		"they have just been moved here": {
+		"three machines are left":                           {newZone("cpu"), "3 machines still exist"},
+		"one machine is left":                               {newZone("cpu").with(func(z *zone) { z.have.Status.Replicas, z.machines = 1, z.machines[:1] }), "1 machine still exists"},
+		"the status has fewer replicas than machines exist": {newZone("cpu").with(func(z *zone) { z.have.Status.Replicas = 0 }), "3 machines still exist"},
+		"restored machines have no owners": {
 			newZone("cpu").with(func(z *zone) {
 				z.have.Status.Replicas = 0
 				for n := range z.machines {
 					z.machines[n].OwnerReferences, z.machines[n].Labels = nil, map[string]string{"name": z.have.Name}
 				}
 			}),
-			"3 machines are still awake",
+			"3 machines still exist",
 		},
-		"none is left":                         {newZone("cpu").with(gone), ""},
-		"nobody looks at deployments any more": {newZone("cpu").with(gone).with(stale), ""},
-		"there never was one":                  {newZone("cpu").with(gone).with(func(z *zone) { z.have.Name = "" }), ""},
+		"no machine is left":             {newZone("cpu").with(gone), ""},
+		"the deployment is not observed": {newZone("cpu").with(gone).with(stale), ""},
+		"there is no deployment":         {newZone("cpu").with(gone).with(func(z *zone) { z.have.Name = "" }), ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			wanted, now := observedAfter(time.Minute, test.zone)

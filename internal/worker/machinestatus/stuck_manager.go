@@ -15,8 +15,8 @@ const (
 	stuckAfter = 2 * time.Minute
 )
 
-// StuckReason returns a clause if machine-controller-manager is stuck, else an empty text: a MachineDeployment with its finalizer has no set
-// of the right class. It is called after a wait without success; a new pod helps then.
+// StuckReason returns a clause if machine-controller-manager is stuck, else an empty text: a MachineDeployment with its finalizer has no
+// set of the right class. It is called after a wait without success; a new pod helps then.
 func StuckReason(now Observed) string {
 	for _, deployment := range now.Deployments {
 		isYoung := now.At.Sub(deployment.CreationTimestamp.Time) < stuckAfter

@@ -14,8 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// Cleanup implements worker.Driver. Groups with servers are kept. While there are pools, only groups that Prepare has recorded as unused are deleted:
-// without such, no call is made.
+// Cleanup implements worker.Driver. Groups with servers are kept. While there are pools, only groups that Prepare has recorded as unused
+// are deleted: without such, no call is made.
 //
 // In a deletion it also looks for groups that are not recorded, since a migration to another seed loses the record: with one list, which is
 // the only call for a shoot without server groups. If the login fails then, the deletion continues, since nothing indicates that such a

@@ -28,7 +28,7 @@ func TestCleanup_GroupWithServers(t *testing.T) {
 
 	env.setServerGroup("cpu", "")
 	env.mustReconcile()
-	assert.Equal(t, group, env.groupID("cpu"), "it stays on record")
+	assert.Equal(t, group, env.groupID("cpu"), "the group stays recorded")
 	err := env.delete()
 	require.ErrorContains(t, err, "has servers that are not among its machines: ["+server+"]")
 	assert.Equal(t, cloud.InUse, cloud.KindOf(err))
@@ -97,9 +97,9 @@ func TestCleanup_DeletionOfUnrecordedGroups(t *testing.T) {
 
 func TestCleanup_DeletionWithoutCredentials(t *testing.T) {
 	for sentence, change := range map[string]func(*environment){
-		"there are none":     func(env *environment) { env.secret = nil },
-		"they are wrong":     func(env *environment) { env.secret["password"] = []byte("wrong") },
-		"nobody knows where": func(env *environment) { env.profile.KeyStoneURL = "" },
+		"no credentials":    func(env *environment) { env.secret = nil },
+		"wrong credentials": func(env *environment) { env.secret["password"] = []byte("wrong") },
+		"no Keystone URL":   func(env *environment) { env.profile.KeyStoneURL = "" },
 		"groups are forbidden": func(env *environment) {
 			env.cloud.Inject(wire.Fault{Match: wire.Match{Path: "/v2.1/os-server-groups"}, Status: 403})
 		},
@@ -109,7 +109,7 @@ func TestCleanup_DeletionWithoutCredentials(t *testing.T) {
 			change(env)
 			require.NoError(t, env.delete())
 		})
-		t.Run(sentence+", but there is something", func(t *testing.T) {
+		t.Run(sentence+", with a recorded group", func(t *testing.T) {
 			env := newCloudEnvironment(t)
 			env.record(&openstackv1alpha1.WorkerStatus{
 				TypeMeta:                openstackv1alpha1.NewWorkerStatus().TypeMeta,
@@ -122,5 +122,5 @@ func TestCleanup_DeletionWithoutCredentials(t *testing.T) {
 	}
 	env := newCloudEnvironment(t)
 	env.cloud.Inject(wire.Fault{Match: wire.Match{Path: "/v2.1/os-server-groups"}, Status: 503, Times: -1})
-	require.Error(t, env.delete(), "an outage passes")
+	require.Error(t, env.delete(), "an outage is not ignored")
 }

@@ -1,5 +1,5 @@
-// Package openstack is the driver for Workers of type openstack: it describes servers in OpenStack, and creates and deletes the server groups that they
-// share.
+// Package openstack is the driver for Workers of type openstack: it describes servers in OpenStack, and creates and deletes the server
+// groups that they share.
 //
 // The classes have the exact form that the existing machine driver reads, and the same hash as upstream's for every pool that the upstream
 // extension can express: a shoot migrates in both directions without replaced nodes. Our own settings are only in classes

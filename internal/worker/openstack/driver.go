@@ -28,7 +28,7 @@ func New(sessions *cloudopenstack.Sessions) *Driver {
 	return &Driver{sessions: sessions}
 }
 
-// Prepare implements worker.Driver. It sees to it that every pool has the server group that it asks for, and remembers the images in use.
+// Prepare implements worker.Driver. It creates missing server groups of pools, and records the images in use.
 func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
 	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil {
@@ -80,7 +80,7 @@ func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *exte
 	if len(plan.dataVolumes) > 0 {
 		machines.UpstreamMachines = &worker.UpstreamMachines{
 			Machines: *plan.withoutDataVolumes().machines(),
-			Message:  fmt.Sprintf("the data volumes of pool %s come when its nodes are replaced", pool.Name),
+			Message:  fmt.Sprintf("the data volumes of pool %s are created when its nodes are replaced", pool.Name),
 		}
 	}
 	return machines, nil

@@ -71,9 +71,9 @@ func newEnvironment(t *testing.T) *environment {
 		},
 		object: &gardencorev1beta1.CloudProfile{Spec: gardencorev1beta1.CloudProfileSpec{MachineTypes: []gardencorev1beta1.MachineType{
 			{Name: "small"},
-			{Name: "hollow", Storage: &gardencorev1beta1.MachineTypeStorage{Type: "premium", StorageSize: new(resource.MustParse("64Gi"))}},
-			{Name: "ordinary", Storage: &gardencorev1beta1.MachineTypeStorage{Type: "default", StorageSize: new(resource.MustParse("64Gi"))}},
-			{Name: "old-board", Capabilities: gardencorev1beta1.Capabilities{"boot": {"bios"}}},
+			{Name: "without-disk", Storage: &gardencorev1beta1.MachineTypeStorage{Type: "premium", StorageSize: new(resource.MustParse("64Gi"))}},
+			{Name: "default-storage", Storage: &gardencorev1beta1.MachineTypeStorage{Type: "default", StorageSize: new(resource.MustParse("64Gi"))}},
+			{Name: "bios", Capabilities: gardencorev1beta1.Capabilities{"boot": {"bios"}}},
 		}}},
 		shoot: &gardencorev1beta1.Shoot{},
 		infra: openstackv1alpha1.NewInfrastructureStatus(),

@@ -33,9 +33,9 @@ func callFailures() map[string]func(env *environment, call int) {
 		"killed after its effect":  killAt(wire.After),
 	}
 	for how, fault := range map[string]wire.Fault{
-		"refused":                         {Status: 500},
+		"error response":                  {Status: 500},
 		"lost before its effect":          {Drop: wire.DropBefore},
-		"answered badly after its effect": {Status: 504, AfterEffect: true},
+		"error response after its effect": {Status: 504, AfterEffect: true},
 		"lost after its effect":           {Drop: wire.DropAfter},
 	} {
 		all[how] = func(env *environment, call int) {
@@ -60,7 +60,7 @@ func TestServerGroups_Faults(t *testing.T) {
 				env.setServerGroup("gpu", "soft-anti-affinity")
 			},
 		},
-		"another policy, and a pool without": {
+		"changed policy and removed group": {
 			before: func(env *environment) {
 				env.setServerGroup("cpu", "soft-anti-affinity")
 				env.setServerGroup("gpu", "soft-anti-affinity")
@@ -106,7 +106,7 @@ func TestServerGroups_Faults(t *testing.T) {
 						}
 						require.NoError(t, tc.do(env))
 						assert.Equal(t, want, env.serverGroupNames())
-						assert.Len(t, slices.Compact(env.serverGroupNames()), len(env.serverGroupNames()), "none twice")
+						assert.Len(t, slices.Compact(env.serverGroupNames()), len(env.serverGroupNames()), "no duplicates")
 						require.NoError(t, env.delete())
 						assert.Equal(t, []string{"database"}, env.serverGroupNames())
 					})

@@ -49,7 +49,7 @@ func (d *Driver) allGroups(ctx context.Context, shoot *worker.Shoot, in *inputs)
 // wants.
 func (g *groups) ensure(ctx context.Context, wants []groupWant, recorded []dependency) ([]dependency, error) {
 	if len(g.uids) == 0 {
-		return nil, errors.New("the shoot has no UID that server groups could be named after")
+		return nil, errors.New("the shoot has no UID, which the names of server groups require")
 	}
 	var inUse []dependency
 	for _, want := range wants {
@@ -148,7 +148,7 @@ func (g *groups) unused(ctx context.Context, inUse, recorded []dependency) ([]de
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	for _, group := range unrecorded {
-		pool, _ := g.poolFromName(group) // of names of our form, it is unknown
+		pool, _ := g.poolFromName(group) // names of our form do not contain it
 		unused = append(unused, dependency{PoolName: pool, ID: group.ID, Name: group.Name})
 	}
 	return unused, nil
@@ -170,7 +170,7 @@ func (g *groups) get(ctx context.Context, id string) (*cloudopenstack.ServerGrou
 		g.missing = append(g.missing, id)
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("looking for server group %s: %w", id, err)
+		return nil, fmt.Errorf("reading server group %s: %w", id, err)
 	}
 	g.known = append(g.known, group)
 	return &group, nil
@@ -185,7 +185,7 @@ func (g *groups) liveMember(ctx context.Context, group cloudopenstack.ServerGrou
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("looking at server %s of server group %s: %w", id, group.Name, err)
+			return nil, fmt.Errorf("reading server %s of server group %s: %w", id, group.Name, err)
 		}
 		if server.Status != cloudopenstack.ServerDeleted && server.Status != cloudopenstack.ServerSoftDeleted {
 			return &server, nil

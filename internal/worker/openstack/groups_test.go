@@ -84,7 +84,7 @@ func TestServerGroups_Lifecycle(t *testing.T) {
 
 	env.mustReconcile()
 	assert.Equal(t, first, env.dependencies())
-	assert.Equal(t, map[string]int{"GET /os-server-groups": 1}, env.countCalls(), "one call when there is nothing to do")
+	assert.Equal(t, map[string]int{"GET /os-server-groups": 1}, env.countCalls(), "one call without a change")
 
 	env.setServerGroup("cpu", "anti-affinity")
 	env.mustReconcile()
@@ -108,7 +108,7 @@ func TestServerGroups_Lifecycle(t *testing.T) {
 	env.calls()
 	require.NoError(t, env.delete())
 	assert.Equal(t, map[string]int{"GET /os-server-groups": 1, "DELETE /os-server-groups/{id}": 1}, env.countCalls())
-	require.NoError(t, env.delete(), "a second time")
+	require.NoError(t, env.delete(), "the second deletion succeeds")
 	assert.Equal(t, theirs, env.cloud.State(fake.DefaultProject).ServerGroups[0].ID)
 }
 
@@ -157,33 +157,33 @@ func TestServerGroups_RecreatedAfterDeletion(t *testing.T) {
 func TestServerGroups_FoundWithoutRecord(t *testing.T) {
 	const policy = "soft-anti-affinity"
 	for sentence, tc := range map[string]struct {
-		pool  string
-		plant func(env *environment) (want string)
-		left  int // the final number of groups
+		pool   string
+		create func(env *environment) (want string)
+		left   int // the final number of groups
 	}{
-		"by our name": {"cpu", func(env *environment) string { return env.createServerGroup(env.newGroupName("cpu", policy), policy) }, 1},
-		"by the older name, which can be read in one way only": {
+		"our name": {"cpu", func(env *environment) string { return env.createServerGroup(env.newGroupName("cpu", policy), policy) }, 1},
+		"older name, unambiguous": {
 			"cpu", func(env *environment) string { return env.createServerGroup("shoot--dev--one-cpu-0123456789", policy) }, 1,
 		},
-		"by the older name, when its servers are machines of the shoot": {"cpu-big", func(env *environment) string {
+		"older name, ambiguous, with servers of the shoot": {"cpu-big", func(env *environment) string {
 			id := env.createServerGroup("shoot--dev--one-cpu-big-0123456789", policy)
 			env.createServer(id, technicalID)
 			return id
 		}, 1},
-		"the one with servers, of two with the same name": {"cpu", func(env *environment) string {
+		"group with servers among equal names": {"cpu", func(env *environment) string {
 			env.createServerGroup(env.newGroupName("cpu", policy), policy)
 			id := env.createServerGroup(env.newGroupName("cpu", policy), policy)
 			env.createServer(id, technicalID)
 			env.createServerGroup(env.newGroupName("cpu", policy), policy)
 			return id
 		}, 1},
-		"the one with servers, of one with the older name and one with the new": {"cpu", func(env *environment) string {
+		"older name with servers before our name": {"cpu", func(env *environment) string {
 			id := env.createServerGroup("shoot--dev--one-cpu-0123456789", policy)
 			env.createServer(id, technicalID)
 			env.createServerGroup(env.newGroupName("cpu", policy), policy)
 			return id
 		}, 1},
-		"the new name, of two without servers": {"cpu", func(env *environment) string {
+		"our name before the older name without servers": {"cpu", func(env *environment) string {
 			env.createServerGroup("shoot--dev--one-cpu-0123456789", policy)
 			return env.createServerGroup(env.newGroupName("cpu", policy), policy)
 		}, 1},
@@ -192,7 +192,7 @@ func TestServerGroups_FoundWithoutRecord(t *testing.T) {
 			env := newCloudEnvironment(t)
 			env.pools[0].Name = tc.pool
 			env.setServerGroup(tc.pool, policy)
-			want := tc.plant(env)
+			want := tc.create(env)
 			env.mustReconcile()
 			assert.Equal(t, want, env.groupID(tc.pool))
 			assert.Len(t, env.serverGroupNames(), tc.left)

@@ -42,9 +42,9 @@ func (p *plan) hashData() []string {
 	return append(data, p.volumesHashData()...)
 }
 
-// hashDataInPlace are the inputs for a pool whose nodes are updated in place. Upstream has none: the machine stays, and an update that changes
-// nothing on a node never completes. Of ours it has only the data volumes, which cannot change in such a pool: they distinguish
-// a class of ours from upstream's of the same pool, which has none (see worker.Machines).
+// hashDataInPlace are the inputs for a pool whose nodes are updated in place. Upstream has none: the machine stays, and an update that
+// changes nothing on a node never completes. Of ours it has only the data volumes, which cannot change in such a pool: they distinguish a
+// class of ours from upstream's of the same pool, which has none (see worker.Machines).
 func (p *plan) hashDataInPlace() []string { return p.volumesHashData() }
 
 func (p *plan) volumesHashData() []string {

@@ -85,7 +85,7 @@ func (in *inputs) checkInfrastructure() error {
 		{infraPath().Child("securityGroups"), in.nodesGroup() != "", "security group of nodes"},
 	} {
 		if !required.present {
-			return fmt.Errorf("%s: the Infrastructure has not reported the %s yet, without which there are no machines", required.path, required.what)
+			return fmt.Errorf("%s: the Infrastructure has not reported the %s yet, which machines require", required.path, required.what)
 		}
 	}
 	return nil

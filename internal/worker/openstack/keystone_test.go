@@ -16,10 +16,10 @@ import (
 func TestDriver_RegionWithoutKeystone(t *testing.T) {
 	const header = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"`
 	for sentence, profile := range map[string]string{
-		"the profile lists other regions only":    header + `,"keystoneURLs":[{"region":"elsewhere","url":"https://keystone.example.org"}]}`,
-		"the profile says nothing":                header + `}`,
-		"the profile is damaged and says nothing": header + `,"dnsServers":"damaged"}`,
-		"the profile's Keystone is damaged":       header + `,"keystoneURL":5}`,
+		"the profile lists other regions only":       header + `,"keystoneURLs":[{"region":"elsewhere","url":"https://keystone.example.org"}]}`,
+		"the profile has no Keystone":                header + `}`,
+		"the profile is damaged and has no Keystone": header + `,"dnsServers":"damaged"}`,
+		"the profile's Keystone is damaged":          header + `,"keystoneURL":5}`,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			env := newCloudEnvironment(t)
@@ -40,7 +40,7 @@ func TestDriver_RegionWithoutKeystone(t *testing.T) {
 			_, err = env.driver.Cleanup(t.Context(), shoot, env.recorded())
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err), err)
-			assert.Zero(t, calls.Load(), "logged in where the Secret says")
+			assert.Zero(t, calls.Load(), "the driver logged in at the URL in the Secret")
 			assert.Len(t, env.serverGroupNames(), 1)
 		})
 	}

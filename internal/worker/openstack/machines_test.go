@@ -59,24 +59,24 @@ func poolCases() map[string]func(*environment, *pool, *config) {
 			env.object.Spec.MachineCapabilities = []gardencorev1beta1.CapabilityDefinition{
 				{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "boot", Values: []string{"uefi", "bios"}},
 			}
-			p.MachineType, p.MachineImage.Version = "old-board", "2000.0.0"
+			p.MachineType, p.MachineImage.Version = "bios", "2000.0.0"
 		},
 		"boot volume": func(_ *environment, p *pool, _ *config) {
 			p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi", Type: new("fast")}
 		},
 		"boot volume without a type":  func(_ *environment, p *pool, _ *config) { p.Volume = &extensionsv1alpha1.Volume{Size: "50Gi"} },
-		"storage of the machine type": func(_ *environment, p *pool, _ *config) { p.MachineType = "hollow" },
-		"storage of the machine type, size chosen": func(_ *environment, p *pool, _ *config) {
-			p.MachineType, p.Volume = "hollow", &extensionsv1alpha1.Volume{Size: "50Gi"}
+		"storage of the machine type": func(_ *environment, p *pool, _ *config) { p.MachineType = "without-disk" },
+		"storage of the machine type with another size": func(_ *environment, p *pool, _ *config) {
+			p.MachineType, p.Volume = "without-disk", &extensionsv1alpha1.Volume{Size: "50Gi"}
 		},
-		"default storage":                        func(_ *environment, p *pool, _ *config) { p.MachineType = "ordinary" },
-		"machine type that has left the profile": func(_ *environment, p *pool, _ *config) { p.MachineType = "ancient" },
+		"default storage":      func(_ *environment, p *pool, _ *config) { p.MachineType = "default-storage" },
+		"removed machine type": func(_ *environment, p *pool, _ *config) { p.MachineType = "removed" },
 		"server group": func(_ *environment, _ *pool, c *config) {
 			c.ServerGroup = &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"}
 		},
 		"labels": func(_ *environment, p *pool, c *config) {
 			p.Labels = map[string]string{
-				"worker.gardener.cloud/pool": "cpu", "a/b": "1", "a-b": "2", "a~b": "3", "team": "weavers",
+				"worker.gardener.cloud/pool": "cpu", "a/b": "1", "a-b": "2", "a~b": "3", "team": "team-a",
 				"kubernetes.io/cluster-shoot--dev--two": "1", "kubernetes.io/role-node": "0",
 			}
 			c.MachineLabels = []openstackv1alpha1.MachineLabel{
@@ -102,10 +102,10 @@ func poolCases() map[string]func(*environment, *pool, *config) {
 			}, env.infra.Networks.Subnets...)
 			env.ranges = []string{"100.96.0.0/11", "2001:db8::/48"}
 		},
-		"node template without the pool's": func(_ *environment, _ *pool, c *config) {
+		"node template": func(_ *environment, _ *pool, c *config) {
 			c.NodeTemplate = &extensionsv1alpha1.NodeTemplate{
 				Capacity:        corev1.ResourceList{"gpu": resource.MustParse("1")},
-				VirtualCapacity: corev1.ResourceList{"example.com/shuttles": resource.MustParse("4")},
+				VirtualCapacity: corev1.ResourceList{"example.com/devices": resource.MustParse("4")},
 			}
 		},
 		"everything": func(_ *environment, p *pool, c *config) {
@@ -132,7 +132,7 @@ type goldenClass struct {
 type goldenHash struct {
 	Data     []string    `json:"data"`
 	InPlace  []string    `json:"inPlace"`
-	Upstream *goldenHash `json:"former,omitempty"`
+	Upstream *goldenHash `json:"upstream,omitempty"`
 }
 
 func goldenHashOf(machines *worker.Machines) goldenHash {
@@ -151,7 +151,7 @@ func TestMachines_Golden(t *testing.T) {
 		shoot := env.shootInput()
 		assert.Empty(t, env.driver.Validate(shoot), name)
 		status := &openstackv1alpha1.WorkerStatus{ServerGroupDependencies: []openstackv1alpha1.ServerGroupDependency{
-			{PoolName: "cpu", ID: "group-that-leaves"}, {PoolName: "cpu", ID: "group-of-cpu"}, {PoolName: "other", ID: "group-of-other"},
+			{PoolName: "cpu", ID: "unused-group"}, {PoolName: "cpu", ID: "group-of-cpu"}, {PoolName: "other", ID: "group-of-other"},
 		}}
 		given := &shoot.Worker.Spec.Pools[0]
 		before := shoot.Worker.DeepCopy()
@@ -161,7 +161,7 @@ func TestMachines_Golden(t *testing.T) {
 
 		again, err := env.driver.Machines(shoot, status, given)
 		require.NoError(t, err)
-		assert.Equal(t, machines, again, "%s: the same question has the same answer", name)
+		assert.Equal(t, machines, again, "%s: the result is deterministic", name)
 		require.Len(t, machines.Classes, 2)
 		for zone, class := range machines.Classes {
 			config, ok := class.ProviderSpec.(*openstackmachine.MachineProviderConfig)
@@ -191,7 +191,7 @@ func TestMachines_UpstreamMachines(t *testing.T) {
 	full, err := env.driver.Machines(with, status, &with.Worker.Spec.Pools[0])
 	require.NoError(t, err)
 	require.NotNil(t, full.UpstreamMachines)
-	assert.Equal(t, "the data volumes of pool cpu come when its nodes are replaced", full.UpstreamMachines.Message)
+	assert.Equal(t, "the data volumes of pool cpu are created when its nodes are replaced", full.UpstreamMachines.Message)
 
 	env.pools[0].DataVolumes = nil
 	without := env.shootInput()
@@ -200,7 +200,7 @@ func TestMachines_UpstreamMachines(t *testing.T) {
 	assert.Equal(t, *plain, full.UpstreamMachines.Machines)
 	assert.Nil(t, plain.UpstreamMachines)
 	assert.NotEqual(t, plain.HashData, full.HashData)
-	assert.NotEqual(t, plain.HashDataInPlace, full.HashDataInPlace, "or the class of one would be taken for that of the other")
+	assert.NotEqual(t, plain.HashDataInPlace, full.HashDataInPlace, "the classes have different names")
 }
 
 func TestPrepare_RecordsImages(t *testing.T) {
@@ -237,7 +237,7 @@ func TestPrepare_RecordsImages(t *testing.T) {
 	status, err = env.driver.Prepare(t.Context(), env.shootInput())
 	require.NoError(t, err)
 	typed, _ = status.(*openstackv1alpha1.WorkerStatus)
-	assert.Equal(t, want[:1], typed.MachineImages, "what no pool uses is forgotten")
+	assert.Equal(t, want[:1], typed.MachineImages, "unused images are omitted")
 }
 
 // In a deletion a missing class is created again, even if the inputs are invalid: machines are found by its tags.
@@ -256,7 +256,7 @@ func TestMachines_Deletion(t *testing.T) {
 	machines, err := env.driver.Machines(shoot, env.recorded(), &shoot.Worker.Spec.Pools[0])
 	require.NoError(t, err)
 	config, _ := machines.Classes[0].ProviderSpec.(*openstackmachine.MachineProviderConfig)
-	assert.Empty(t, config.Validate(nil), "the existing machine driver asks for all of it, also to delete a machine")
+	assert.Empty(t, config.Validate(nil), "the existing machine driver requires all fields, also to delete a machine")
 	assert.Equal(t, map[string]string{
 		"kubernetes.io-cluster-" + technicalID: "1", "kubernetes.io-role-node": "1", "worker.gardener.cloud-pool": "cpu",
 	}, config.Spec.Tags)

@@ -21,10 +21,10 @@ type groupWant struct{ pool, policy string }
 // a hyphen and 8 hex digits: 60 random bits, which no other name begins with by chance. It identifies the shoot independent of the
 // pool.
 //
-// A name of the older form is `<technical ID>-<pool>-<suffix>`, the suffix being 10 random letters and digits, or for a while 5 hex digits of a
-// hash of the policy. All parts except the suffix may contain hyphens, so that `shoot--dev--foo-bar-x-0123456789` is of pool bar-x of shoot foo, or
-// of pool x of shoot foo-bar. A name is unambiguous only if neither the shoot's name nor the pool's has a hyphen. An ambiguous name
-// proves nothing, and a group is the shoot's only if it is recorded, or if one of its servers is a machine of the shoot.
+// A name of the older form is `<technical ID>-<pool>-<suffix>`, the suffix being 10 random letters and digits, or for a while 5 hex digits
+// of a hash of the policy. All parts except the suffix may contain hyphens, so that `shoot--dev--foo-bar-x-0123456789` is of pool bar-x of
+// shoot foo, or of pool x of shoot foo-bar. A name is unambiguous only if neither the shoot's name nor the pool's has a hyphen. An
+// ambiguous name proves nothing, and a group is the shoot's only if it is recorded, or if one of its servers is a machine of the shoot.
 type owner struct {
 	technicalID string
 	// uids are the shoot's UIDs in names: the first is that of new names.

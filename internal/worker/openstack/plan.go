@@ -186,8 +186,8 @@ func (p *plan) nodeTemplate() machinev1alpha1.NodeTemplate {
 
 // tags are the metadata of machines: labels of the pool, labels of machines, and marks of ownership.
 //
-// Several labels may have the same key as metadata. A machine label takes precedence over a label of the pool; among those of one sort, the label with
-// exactly that key, and otherwise the last one by its name. Labels cannot override marks of ownership.
+// Several labels may have the same key as metadata. A machine label takes precedence over a label of the pool; among those of one sort, the
+// label with exactly that key, and otherwise the last one by its name. Labels cannot override marks of ownership.
 func (p *plan) tags() map[string]string {
 	ofMachines := map[string]string{}
 	for _, label := range p.config.MachineLabels {

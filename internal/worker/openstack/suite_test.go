@@ -35,26 +35,26 @@ func TestWorkerSuite(t *testing.T) {
 	workertest.Run(t, apiServer.Get(t), suiteSubject(newDriver, "nova", "north"))
 }
 
-// It runs several cases at a time itself.
+// RunExploration runs several cases at a time itself.
 func TestWorkerSuite_Exploration(t *testing.T) {
 	workertest.RunExploration(t, apiServer.Get(t), suiteSubject(newDriver, "nova"), contracttest.Options{MergeFaults: true})
 }
 
-// The suite must reject drivers that create without looking for existing resources, that take a name with the prefix of the shoot's for the shoot's
-// own, or that leave resources behind.
+// The suite must reject drivers that create without looking for existing resources, that take a name with the prefix of the shoot's for the
+// shoot's own, or that leave resources behind.
 func TestWorkerSuite_BrokenDrivers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		build     func(*cloudopenstack.Sessions) worker.Driver
 		violation string
 	}{
-		"a driver that makes without looking": {
+		"duplicatingDriver": {
 			func(s *cloudopenstack.Sessions) worker.Driver { return duplicatingDriver{newBrokenDriver(s)} }, "instead of map[server group:2]",
 		},
-		"a driver that goes by the beginnings of names": {
+		"prefixDeletingDriver": {
 			func(s *cloudopenstack.Sessions) worker.Driver { return prefixDeletingDriver{newBrokenDriver(s)} }, "foreign server group",
 		},
-		"a driver that leaves things behind": {
+		"leakingDriver": {
 			func(s *cloudopenstack.Sessions) worker.Driver { return leakingDriver{newBrokenDriver(s)} }, "left behind: server group",
 		},
 	} {

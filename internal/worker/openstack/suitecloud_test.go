@@ -108,8 +108,8 @@ func (c *suiteCloud) NewDriver(transport contracttest.Transport) (worker.Driver,
 	return deterministicDriver{Driver: driver, cloud: c}, nil
 }
 
-// deterministicDriver is a driver whose hashes are the same in every cloud: they contain the ID of a server group, which is random. Another group with
-// the same name is still another input.
+// deterministicDriver is a driver whose hashes are the same in every cloud: they contain the ID of a server group, which is random. Another
+// group with the same name is still another input.
 type deterministicDriver struct {
 	worker.Driver
 	cloud *suiteCloud

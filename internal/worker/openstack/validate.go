@@ -44,7 +44,7 @@ func (in *inputs) validatePool(i int, recorded *openstackv1alpha1.WorkerStatus) 
 	for n, network := range config.AdditionalNetworks {
 		if network.ID != "" && network.ID == in.infra.Networks.ID {
 			errs = append(errs, field.Invalid(path.Child("providerConfig", "additionalNetworks").Index(n).Child("id"), network.ID,
-				"is the shoot's own network, in which the machines are anyway: remove it"))
+				"is the shoot's own network, to which all machines are attached: remove it"))
 		}
 	}
 	if _, err := in.imageOf(pool, recorded); err != nil {
@@ -65,7 +65,7 @@ func (in *inputs) previouslyAccepted(
 	config.ServerGroup = nil
 	raw, err := openstackv1alpha1.Encode(config)
 	if err != nil {
-		return nil // cannot be, and the worst is a stricter check
+		return nil // it cannot happen, and would only make the check stricter
 	}
 	accepted.ProviderConfig = raw
 	return &accepted

@@ -15,25 +15,25 @@ import (
 
 func TestValidate(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		does        func(*environment)
+		mutate      func(*environment)
 		path, words string
 	}{
-		"no range of pods": {func(env *environment) { env.ranges = nil }, "shoot.spec.networking.pods", "give the range"},
-		"an image that nobody maps": {
+		"no pod range": {func(env *environment) { env.ranges = nil }, "shoot.spec.networking.pods", "give the range"},
+		"image without mapping": {
 			func(env *environment) { env.pools[0].MachineImage.Version = "1.2.3" }, "spec.pools[0].machineImage",
 			`the machines of pool "cpu" have no image: the CloudProfile maps machine image gardenlinux 1.2.3 in region "RegionOne" for architecture [amd64] ` +
 				`to no image in Glance; choose another version of the image, or ask the CloudProfile's admin to correct machineImages`,
 		},
-		"a size that is none": {
+		"invalid size": {
 			func(env *environment) {
 				env.pools[0].DataVolumes = []extensionsv1alpha1.DataVolume{{Name: "a", Size: "x"}}
 			}, "spec.pools[0].dataVolumes[0].size", "like 50Gi",
 		},
 		"no zone": {func(env *environment) { env.pools[0].Zones = nil }, "spec.pools[0].zones", "at least one"},
-		"a policy that the CloudProfile does not allow": {
+		"policy that the CloudProfile does not allow": {
 			func(env *environment) { env.setServerGroup("cpu", "soft-affinity") }, "spec.pools[0].providerConfig.serverGroup.policy", "choose one of",
 		},
-		"another policy that the CloudProfile does not allow": {
+		"changed policy that the CloudProfile does not allow": {
 			func(env *environment) {
 				env.setServerGroup("cpu", "soft-affinity")
 				name := ownerOf(env.shootInput()).names(groupWant{"cpu", "anti-affinity"})[0]
@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			env := newEnvironment(t)
-			tc.does(env)
+			tc.mutate(env)
 			shoot := env.shootInput()
 			if env.status != nil {
 				shoot.Worker.Status.ProviderStatus = env.encode(decoded(t, env))
@@ -60,26 +60,26 @@ func TestValidate(t *testing.T) {
 			assert.Contains(t, errs[0].Error(), tc.words)
 		})
 	}
-	for sentence, raw := range map[string]func(*worker.Shoot){
+	for path, damage := range map[string]func(*worker.Shoot){
 		"cloudProfile.spec.providerConfig": func(shoot *worker.Shoot) { shoot.Cluster.CloudProfile.Spec.ProviderConfig.Raw = []byte(`{}`) },
 		"spec.pools[0].providerConfig": func(shoot *worker.Shoot) {
 			shoot.Worker.Spec.Pools[0].ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","x":1}`)
 		},
 	} {
-		t.Run("unreadable: "+sentence, func(t *testing.T) {
+		t.Run("invalid "+path, func(t *testing.T) {
 			env := newEnvironment(t)
 			shoot := env.shootInput()
-			raw(shoot)
+			damage(shoot)
 			errs := env.driver.Validate(shoot)
 			require.Len(t, errs, 1)
-			assert.Equal(t, sentence, errs[0].Field)
+			assert.Equal(t, path, errs[0].Field)
 		})
 	}
 }
 
 func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 	for sentence, tc := range map[string]struct {
-		does     func(*environment)
+		mutate   func(*environment)
 		wantText string
 	}{
 		"missing":           {func(env *environment) { env.infra = openstackv1alpha1.NewInfrastructureStatus() }, "networks.id: the Infrastructure has not reported the network yet"},
@@ -89,12 +89,12 @@ func TestDriver_IncompleteInfrastructureStatus(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			env := newEnvironment(t)
-			tc.does(env)
+			tc.mutate(env)
 			shoot := env.shootInput()
 			require.Empty(t, env.driver.Validate(shoot))
 			_, err := env.driver.Prepare(t.Context(), shoot)
 			require.ErrorContains(t, err, tc.wantText)
-			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "it is transient, and no error of the user")
+			assert.Equal(t, cloud.Unknown, cloud.KindOf(err), "the error is transient and not the user's")
 		})
 	}
 	env := newEnvironment(t)
@@ -119,7 +119,7 @@ func TestValidate_NoKeyPair(t *testing.T) {
 	assert.Empty(t, env.driver.Validate(env.shootInput()))
 }
 
-// What the upstream extension has admitted is admitted.
+// The driver accepts pools that the upstream extension has admitted.
 func TestValidate_AcceptedByUpstream(t *testing.T) {
 	env := newEnvironment(t)
 	env.setServerGroup("cpu", "soft-affinity")

@@ -76,7 +76,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 		driver          func(exampleDriver) worker.Driver
 		scenario, wants string
 	}{
-		"one that leaves behind what machines have shared": {
+		"leaves shared resources behind": {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, cleanup: func(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 					return status, nil
@@ -84,7 +84,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			},
 			scenario: "create, again, delete", wants: "left behind: group",
 		},
-		"one that removes what machines still share": {
+		"removes shared resources in use": {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, cleanup: func(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 					all := *shoot
@@ -92,9 +92,9 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 					return g.Cleanup(ctx, &all, status)
 				}}
 			},
-			scenario: "create, again, delete", wants: "the cloud holds what the pools share",
+			scenario: "create, again, delete", wants: "the cloud has the shared resources",
 		},
-		"one that takes what others have for its own": {
+		"removes resources of others": {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, cleanup: func(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 					if !shoot.Deleting {
@@ -112,7 +112,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			},
 			scenario: "create, again, delete", wants: "foreign group",
 		},
-		"one that answers the same question differently": {
+		"describes machines non-deterministically": {
 			driver: func(g exampleDriver) worker.Driver {
 				var times atomic.Int32
 				return brokenDriver{exampleDriver: g, machines: func(
@@ -125,7 +125,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			},
 			scenario: "create, again, delete", wants: "writes of a no-op",
 		},
-		"one that writes something to the cloud each time": {
+		"writes to the cloud in each reconciliation": {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
 					status, err := g.Prepare(ctx, shoot)
@@ -134,7 +134,7 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			},
 			scenario: "create, again, delete", wants: "a no-op changes the cloud",
 		},
-		"one that forgets pools that are dropped": {
+		"hashes the number of pools": {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, machines: func(
 					shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool,
@@ -144,29 +144,29 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 					return machines, err
 				}}
 			},
-			scenario: "drop a pool", wants: "what another pool's machines are like has no say",
+			scenario: "remove a pool", wants: "machines of other pools are kept",
 		},
-		"one that knows nothing about machines when they are to go": {
+		"describes no machines in a deletion": {
 			driver: func(g exampleDriver) worker.Driver {
 				return brokenDriver{exampleDriver: g, machines: func(
 					shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool,
 				) (*worker.Machines, error) {
 					if shoot.Deleting {
-						return nil, errors.New("the book is lost")
+						return nil, errors.New("machines are unknown")
 					}
 					return g.Machines(shoot, status, pool)
 				}}
 			},
-			scenario: "delete without classes", wants: "the book is lost",
+			scenario: "delete without classes", wants: "machines are unknown",
 		},
-		"one that trusts in the status alone": {
-			driver: newStatusOnlyDriver, scenario: "move to another seed", wants: "the machines are the same",
+		"finds resources only by the status": {
+			driver: newStatusOnlyDriver, scenario: "migrate to another seed", wants: "machines are kept",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			violations := workertest.Violations(t.Context(), apiServer.Get(t), exampleSubject(test.driver, "zone-b"), test.scenario)
-			require.NotEmpty(t, violations, "nobody has noticed")
+			require.NotEmpty(t, violations, "the suite finds the fault")
 			assert.Contains(t, strings.Join(violations, "\n"), test.wants)
 		})
 	}

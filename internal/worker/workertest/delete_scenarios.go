@@ -12,13 +12,13 @@ import (
 
 func deleteScenarios() []scenario {
 	return []scenario{
-		{"delete what never came to be", func(t T, env *environment) {
+		{"delete before the first reconciliation", func(t T, env *environment) {
 			s := newHarness(t, env, NewServers(), 1)
 			s.object.Finalizers = []string{finalizer}
 			s.deploy(v1beta1constants.GardenerOperationWaitForState)
 			s.delete()
 		}},
-		{"delete what is deleted already", func(t T, env *environment) {
+		{"delete again", func(t T, env *environment) {
 			s := newHarness(t, env, NewServers(), 1)
 			status := s.create().Status
 			s.delete()
@@ -27,20 +27,20 @@ func deleteScenarios() []scenario {
 			require.NoError(t, s.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status = status }))
 			s.delete()
 		}},
-		{"delete with the status lost", func(t T, env *environment) {
+		{"delete without status", func(t T, env *environment) {
 			s := newHarness(t, env, NewServers(), 1)
 			s.create()
 			require.NoError(t, s.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status.ProviderStatus = nil }))
 			s.delete()
 		}},
-		{"delete what is half made", func(t T, env *environment) {
+		{"delete during creation", func(t T, env *environment) {
 			s := newHarness(t, env, NewServers(), 1)
 			s.manager.SetCreateFailure(s.firstDeployment(), &CreateFailure{Code: "Unavailable", Message: "not now"})
 			s.deploy(v1beta1constants.GardenerOperationReconcile)
 			s.waitForProgress("not now")
 			s.delete()
 		}},
-		{"delete what machine-controller-manager never saw", func(t T, env *environment) {
+		{"delete before machine-controller-manager starts", func(t T, env *environment) {
 			s := newHarness(t, env, NewServers(), 0)
 			s.deploy(v1beta1constants.GardenerOperationReconcile)
 			s.waitForProgress("machine-controller-manager")
@@ -48,12 +48,12 @@ func deleteScenarios() []scenario {
 			s.stop()
 			s.scale(1)
 			s.start()
-			s.wait("it is gone", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
+			s.wait("deleted", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
 			require.Empty(t, s.checkDeleted(t.Context()))
 		}},
 		{"delete without classes", deleteWithoutClasses},
 		{"delete without credentials", deleteWithoutCredentials},
-		{"delete by force", func(t T, env *environment) {
+		{"force-delete", func(t T, env *environment) {
 			s := newHarness(t, env, NewServers(), 1)
 			s.create()
 			s.scale(0)
@@ -100,6 +100,6 @@ func deleteWithoutCredentials(t T, env *environment) {
 	s.waitForError("does not exist; restore it", "machine")
 	require.NoError(t, s.client.Create(t.Context(), s.env.gardener.fixture(nil).Secret(s.namespace)))
 	s.manager.resume()
-	s.wait("it is gone", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
+	s.wait("deleted", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
 	require.Empty(t, s.checkDeleted(t.Context()))
 }

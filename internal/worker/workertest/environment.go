@@ -27,8 +27,8 @@ type environment struct {
 	// timeout is how long a scenario waits for one operation.
 	timeout time.Duration
 	// saved are the machines that gardenlet saved when the seed was lost, and stayed those before.
-	saved             *runtime.RawExtension
-	serversBeforeMove map[string]string
+	saved                  *runtime.RawExtension
+	serversBeforeMigration map[string]string
 }
 
 var (
@@ -41,7 +41,7 @@ var (
 func newEnvironment(server *contracttest.APIServer, subject Subject, expected *expectation) (*environment, error) {
 	cloud, err := subject.NewCloud(shootIdentity())
 	if err != nil {
-		return nil, fmt.Errorf("making a cloud: %w", err)
+		return nil, fmt.Errorf("creating a cloud: %w", err)
 	}
 	return &environment{
 		server: server, subject: subject, expected: expected, cloud: cloud, gardener: gardener{subject: subject, inputs: cloud.Inputs()},
@@ -52,7 +52,7 @@ func newEnvironment(server *contracttest.APIServer, subject Subject, expected *e
 func (env *environment) Objects(namespace string) ([]client.Object, *extensionsv1alpha1.Worker, error) {
 	others, err := env.cloud.Resources()
 	if err != nil {
-		return nil, nil, fmt.Errorf("listing what is in the new cloud: %w", err)
+		return nil, nil, fmt.Errorf("listing the resources of the new cloud: %w", err)
 	}
 	servers := NewServers()
 	env.inspector = &inspector{
@@ -75,15 +75,15 @@ func (env *environment) Program(mgr manager.Manager, cloud contracttest.Transpor
 // OnWrite implements contracttest.WriteObserver.
 func (env *environment) OnWrite(call contracttest.Call) { env.inspector.manager.OnWrite(call) }
 
-// LoseSeed implements contracttest.SeedLossEnvironment: gardenlet has saved the machines and stopped machine-controller-manager, which in the next seed
-// waits for the machines to be restored.
+// LoseSeed implements contracttest.SeedLossEnvironment: gardenlet has saved the machines and stopped machine-controller-manager, which in
+// the next seed waits for the machines to be restored.
 func (env *environment) LoseSeed(ctx context.Context) error {
 	i := env.inspector
 	var err error
 	if env.saved, err = saveMachines(ctx, i.client, i.namespace); err != nil {
 		return err
 	}
-	env.serversBeforeMove = i.servers.All()
+	env.serversBeforeMigration = i.servers.All()
 	if err := scaleManager(ctx, i.client, i.namespace, 0); err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (env *environment) Inspect(ready bool) []string {
 	if h != nil {
 		violations = append(violations, env.expected.differences(h)...)
 	}
-	for id, name := range env.serversBeforeMove {
+	for id, name := range env.serversBeforeMigration {
 		if env.inspector.servers.All()[id] != name {
-			violations = append(violations, fmt.Sprintf("machine %s did not survive the move", name))
+			violations = append(violations, fmt.Sprintf("machine %s was replaced in the migration", name))
 		}
 	}
 	return violations

@@ -265,7 +265,7 @@ func (g exampleDriver) do(ctx context.Context, method, path string, body, result
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return cloud.Errorf(cloud.Unavailable, "%s %s answered %s", method, path, response.Status)
+		return cloud.Errorf(cloud.Unavailable, "%s %s returned %s", method, path, response.Status)
 	}
 	content, err := io.ReadAll(response.Body)
 	if err != nil || result == nil {

@@ -82,10 +82,10 @@ func (s *harness) stop() {
 	assert.NoError(s.t, s.process.Stop())
 	s.process = nil
 	if !s.failing {
-		assert.Empty(s.t, failures, "nothing fails in this scenario, not even once")
+		assert.Empty(s.t, failures, "the scenario has no failed calls")
 	}
 	if s.t.Failed() {
-		s.t.Errorf("what happened in %s lately:\n%s", s.namespace, s.host.Journal)
+		s.t.Errorf("journal of %s:\n%s", s.namespace, s.host.Journal)
 	}
 }
 
@@ -195,9 +195,9 @@ func (s *harness) delete() {
 	s.t.Helper()
 	drained := s.servers.Drained()
 	require.NoError(s.t, s.Destroy(s.t.Context()))
-	s.wait("it is gone", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
+	s.wait("deleted", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
 	require.Empty(s.t, s.checkDeleted(s.t.Context()))
-	assert.Equal(s.t, drained, s.servers.Drained(), "machines of a shoot that is deleted go by force")
+	assert.Equal(s.t, drained, s.servers.Drained(), "machines of a deleted shoot are not drained")
 }
 
 // wait waits until the object, nil if it is gone, satisfies a condition.

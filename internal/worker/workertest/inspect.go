@@ -88,7 +88,7 @@ func (i *inspector) checkReady(ctx context.Context) []string {
 		delete(machines, d.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(machines)) {
-		report("there are machines of %q, which is no deployment", name)
+		report("there are machines of deployment %q, which does not exist", name)
 	}
 	have := map[string]bool{}
 	for _, class := range h.classes.Items {
@@ -144,7 +144,7 @@ func (i *inspector) checkDeleted(ctx context.Context) []string {
 	credentials := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: i.namespace, Name: v1beta1constants.SecretNameCloudProvider}
 	if err := i.client.Get(ctx, key, credentials); err == nil && len(credentials.Finalizers) > 0 {
-		left("claim on Secret", credentials.Name)
+		left("finalizers on Secret", credentials.Name)
 	}
 	return violations
 }

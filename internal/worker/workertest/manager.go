@@ -122,7 +122,7 @@ func (m *Manager) Settle(ctx context.Context) {
 			return
 		}
 	}
-	m.err = fmt.Errorf("the simulated machine-controller-manager does not come to rest")
+	m.err = fmt.Errorf("the simulated machine-controller-manager does not settle")
 }
 
 // Err returns the simulation's own errors.

@@ -169,27 +169,27 @@ func (t *settleRound) setCondition(machine *machinev1alpha1.Machine, reason stri
 }
 
 // reconcileSet creates and deletes machines.
-func (t *settleRound) reconcileSet(reconcileSet *machinev1alpha1.MachineSet) {
-	t.adopt(reconcileSet)
-	machines := t.machinesOf(reconcileSet)
-	if reconcileSet.DeletionTimestamp != nil {
+func (t *settleRound) reconcileSet(set *machinev1alpha1.MachineSet) {
+	t.adopt(set)
+	machines := t.machinesOf(set)
+	if set.DeletionTimestamp != nil {
 		for _, machine := range machines {
 			t.remove(machine)
 		}
 		if len(machines) == 0 {
-			t.setFinalizer(reconcileSet, finalizerManager, false)
+			t.setFinalizer(set, finalizerManager, false)
 		}
 		return
 	}
-	t.setFinalizer(reconcileSet, finalizerManager, true)
+	t.setFinalizer(set, finalizerManager, true)
 	staying := slices.DeleteFunc(slices.Clone(machines), func(m *machinev1alpha1.Machine) bool { return m.DeletionTimestamp != nil })
 	slices.SortFunc(staying, func(a, b *machinev1alpha1.Machine) int {
 		return cmp.Or(cmp.Compare(b.Spec.ProviderID, a.Spec.ProviderID), cmp.Compare(a.Name, b.Name))
 	})
-	for n := int32(len(staying)); n < reconcileSet.Spec.Replicas; n++ {
-		t.newMachine(reconcileSet)
+	for n := int32(len(staying)); n < set.Spec.Replicas; n++ {
+		t.newMachine(set)
 	}
-	for n := int(reconcileSet.Spec.Replicas); n < len(staying); n++ {
+	for n := int(set.Spec.Replicas); n < len(staying); n++ {
 		t.remove(staying[n])
 	}
 }
@@ -218,36 +218,36 @@ func (t *settleRound) newMachine(set *machinev1alpha1.MachineSet) {
 }
 
 // reconcileMachine creates and deletes servers. Without the class, its Secret and the credentials, it can do neither.
-func (t *settleRound) reconcileMachine(reconcileMachine *machinev1alpha1.Machine) {
-	t.setFinalizer(reconcileMachine, finalizerManager, true)
-	class := t.findClass(reconcileMachine.Spec.Class.Name)
+func (t *settleRound) reconcileMachine(machine *machinev1alpha1.Machine) {
+	t.setFinalizer(machine, finalizerManager, true)
+	class := t.findClass(machine.Spec.Class.Name)
 	if class == nil || !slices.Contains(class.Finalizers, finalizerManager) {
 		return
 	}
 	if secret := t.findSecret(class.SecretRef); secret == nil || len(secret.Data["userData"]) == 0 || t.findSecret(class.CredentialsSecretRef) == nil {
 		return
 	}
-	if reconcileMachine.DeletionTimestamp != nil {
-		t.servers.removeFor(reconcileMachine.Name, reconcileMachine.Labels[labelForceDeletion] == "True")
-		t.setFinalizer(reconcileMachine, finalizerManager, false)
+	if machine.DeletionTimestamp != nil {
+		t.servers.removeFor(machine.Name, machine.Labels[labelForceDeletion] == "True")
+		t.setFinalizer(machine, finalizerManager, false)
 		return
 	}
-	if failure, found := t.createFailures[reconcileMachine.Labels[labelName]]; found && reconcileMachine.Spec.ProviderID == "" {
-		t.setFailed(reconcileMachine, failure)
+	if failure, found := t.createFailures[machine.Labels[labelName]]; found && machine.Spec.ProviderID == "" {
+		t.setFailed(machine, failure)
 		return
 	}
-	if id := t.servers.ensure(reconcileMachine.Name); reconcileMachine.Spec.ProviderID != id {
-		reconcileMachine.Spec.ProviderID = id
-		reconcileMachine.Labels[machinev1alpha1.NodeLabelKey] = reconcileMachine.Name
-		t.update(reconcileMachine)
+	if id := t.servers.ensure(machine.Name); machine.Spec.ProviderID != id {
+		machine.Spec.ProviderID = id
+		machine.Labels[machinev1alpha1.NodeLabelKey] = machine.Name
+		t.update(machine)
 	}
-	if !isRunning(reconcileMachine) {
-		reconcileMachine.Status.CurrentStatus = machinev1alpha1.CurrentStatus{Phase: machinev1alpha1.MachineRunning, LastUpdateTime: metav1.Now()}
-		reconcileMachine.Status.LastOperation = machinev1alpha1.LastOperation{
-			Description: "Machine " + reconcileMachine.Name + " successfully joined the cluster", State: machinev1alpha1.MachineStateSuccessful,
+	if !isRunning(machine) {
+		machine.Status.CurrentStatus = machinev1alpha1.CurrentStatus{Phase: machinev1alpha1.MachineRunning, LastUpdateTime: metav1.Now()}
+		machine.Status.LastOperation = machinev1alpha1.LastOperation{
+			Description: "Machine " + machine.Name + " successfully joined the cluster", State: machinev1alpha1.MachineStateSuccessful,
 			Type: machinev1alpha1.MachineOperationCreate, LastUpdateTime: metav1.Now(),
 		}
-		t.updateStatus(reconcileMachine)
+		t.updateStatus(machine)
 	}
 }
 

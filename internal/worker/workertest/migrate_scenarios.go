@@ -16,7 +16,7 @@ import (
 
 func migrateScenarios() []scenario {
 	return []scenario{
-		{"move to another seed", func(t T, env *environment) {
+		{"migrate to another seed", func(t T, env *environment) {
 			servers := NewServers()
 			source := newHarness(t, env, servers, 1)
 			source.create()
@@ -27,7 +27,7 @@ func migrateScenarios() []scenario {
 			target.others = source.others
 			target.restore(saved)
 			target.waitReady()
-			assert.Equal(t, before, servers.All(), "the machines are the same")
+			assert.Equal(t, before, servers.All(), "machines are kept")
 			assert.Equal(t, int32(1), target.managerReplicas())
 			require.NoError(t, target.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status.State = nil }))
 			target.reconcileNoop()
@@ -40,11 +40,11 @@ func migrateScenarios() []scenario {
 			require.NoError(t, target.PatchStatus(t.Context(), func(object *extensionsv1alpha1.Worker) { object.Status.State = saved }))
 			target.requestOperation(v1beta1constants.GardenerOperationRestore)
 			target.waitReady()
-			assert.Equal(t, after, servers.All(), "machines that are gone stay gone")
+			assert.Equal(t, after, servers.All(), "deleted machines are not restored")
 			target.delete()
 		}},
-		{"move while machines are being replaced", migrateWhileReplacing},
-		{"move while hibernated", func(t T, env *environment) {
+		{"migrate during a rolling update", migrateWhileReplacing},
+		{"migrate while hibernated", func(t T, env *environment) {
 			servers := NewServers()
 			source := newHarness(t, env, servers, 1)
 			source.create()
@@ -63,7 +63,7 @@ func migrateScenarios() []scenario {
 			assert.NotEmpty(t, servers.All())
 			target.delete()
 		}},
-		{"move with nothing saved", func(t T, env *environment) {
+		{"restore without saved machines", func(t T, env *environment) {
 			servers := NewServers()
 			s := newHarness(t, env, servers, 0)
 			s.restore(nil)
@@ -77,7 +77,7 @@ func migrateScenarios() []scenario {
 			assert.NotEmpty(t, servers.All())
 			s.delete()
 		}},
-		{"delete in the middle of a move", deleteWhileMigrating},
+		{"delete during a restore", deleteWhileMigrating},
 		{"take over from another extension", takeOverFromUpstream},
 	}
 }
@@ -109,7 +109,7 @@ func migrateWhileReplacing(t T, env *environment) {
 			replaced++
 		}
 	}
-	assert.Equal(t, 1, replaced, "what was begun is brought to an end, and nothing else happens")
+	assert.Equal(t, 1, replaced, "only the pending replacement is completed")
 	assert.Len(t, after, len(before))
 	target.delete()
 }
@@ -124,15 +124,15 @@ func deleteWhileMigrating(t T, env *environment) {
 	target.others = source.others
 	target.manager.pause()
 	target.restore(saved)
-	target.wait("machines are waited for", func(object *extensionsv1alpha1.Worker) bool {
+	target.wait("waiting for machines", func(object *extensionsv1alpha1.Worker) bool {
 		return object.Status.MachineDeploymentsLastUpdateTime != nil
 	})
 	require.NoError(t, target.Destroy(t.Context()))
 	target.stop()
 	target.start()
-	target.waitForProgress("has yet to look at machine")
+	target.waitForProgress("has not added finalizers yet to machine")
 	target.manager.resume()
-	target.wait("it is gone", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
+	target.wait("deleted", func(object *extensionsv1alpha1.Worker) bool { return object == nil })
 	require.Empty(t, target.checkDeleted(t.Context()))
 }
 
@@ -150,7 +150,7 @@ func takeOverFromUpstream(t T, env *environment) {
 	addIgnoredByUpstream := func(object *extensionsv1alpha1.Worker) { env.gardener.inputs.IgnoredByUpstream(&object.Spec.Pools[0]) }
 	reconciled := source.reconcile(addIgnoredByUpstream)
 	assert.Equal(t, before, servers.All())
-	assert.NotRegexp(t, "succeeded$", reconciled.Status.LastOperation.Description, "users are told what is left out")
+	assert.NotRegexp(t, "succeeded$", reconciled.Status.LastOperation.Description, "the description names the ignored setting")
 	source.reconcileNoop()
 	saved := source.migrate()
 

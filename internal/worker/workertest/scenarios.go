@@ -30,18 +30,18 @@ func lifecycleScenarios() []scenario {
 			object := s.create()
 			checkStatus(t, s, object)
 			h, _ := s.read(t.Context())
-			assert.Empty(t, env.expected.differences(h), "the cloud holds what the pools share")
+			assert.Empty(t, env.expected.differences(h), "the cloud has the shared resources")
 			s.reconcileNoop()
 			s.delete()
 		}},
-		{"grow and shrink, with what others have decided", growAndShrink},
+		{"change the limits", changeLimits},
 		{"replace the machines of one pool", replaceOnePool},
-		{"drop a pool", dropPool},
-		{"drop a pool and think better of it", dropAndRestorePool},
-		{"sleep and wake up", hibernateAndWakeUp},
-		{"created hibernated", createHibernated},
-		{"machines that cannot be made", failingCreations},
-		{"a machine-controller-manager that is slow", slowManager},
+		{"remove a pool", removePool},
+		{"remove and restore a pool", removeAndRestorePool},
+		{"hibernate and wake up", hibernateAndWakeUp},
+		{"create hibernated", createHibernated},
+		{"failing creations", failingCreations},
+		{"slow machine-controller-manager", slowManager},
 	}
 }
 
@@ -57,12 +57,12 @@ func checkStatus(t T, s *harness, object *extensionsv1alpha1.Worker) {
 		assert.LessOrEqual(t, d.Minimum, s.deployment(d.Name).Spec.Replicas)
 	}
 	require.NotNil(t, object.Status.MachineDeploymentsLastUpdateTime)
-	assert.Nil(t, object.Status.State, "the state belongs to gardenlet")
+	assert.Nil(t, object.Status.State, "gardenlet owns the state")
 	assert.Empty(t, object.Status.Resources)
 }
 
-// growAndShrink changes the limits after the cluster-autoscaler has set a number between them.
-func growAndShrink(t T, env *environment) {
+// changeLimits changes the limits after the cluster-autoscaler has set a number between them.
+func changeLimits(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
 	d := s.deployment(s.firstDeployment())
@@ -99,36 +99,36 @@ func replaceOnePool(t T, env *environment) {
 	for _, id := range s.serversOf(rolled) {
 		assert.NotContains(t, old, id, "the machine is replaced")
 	}
-	assert.ElementsMatch(t, kept, s.serversOf(others), "the other pool's are not")
+	assert.ElementsMatch(t, kept, s.serversOf(others), "machines of the other pool are kept")
 	s.reconcileNoop()
 	s.delete()
 }
 
-// dropPool removes the last pool.
-func dropPool(t T, env *environment) {
+// removePool removes the last pool.
+func removePool(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
 	last := len(s.object.Spec.Pools) - 1
 	h, violations := s.read(t.Context())
 	require.NotNil(t, h, violations)
 	before := len(h.resources)
-	dropped, kept := s.object.Spec.Pools[last].Name, s.serversOf(s.object.Spec.Pools[0].Name)
+	removed, kept := s.object.Spec.Pools[last].Name, s.serversOf(s.object.Spec.Pools[0].Name)
 	object := s.reconcile(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = object.Spec.Pools[:last] })
-	assert.Empty(t, s.serversOf(dropped))
-	assert.ElementsMatch(t, kept, s.serversOf(s.object.Spec.Pools[0].Name), "what another pool's machines are like has no say")
+	assert.Empty(t, s.serversOf(removed))
+	assert.ElementsMatch(t, kept, s.serversOf(s.object.Spec.Pools[0].Name), "machines of other pools are kept")
 	checkStatus(t, s, object)
 	h, _ = s.read(t.Context())
 	assert.LessOrEqual(t, len(h.resources), before)
-	assert.NotEmpty(t, s.servers.Drained(), "nodes are drained before their machines go")
+	assert.NotEmpty(t, s.servers.Drained(), "nodes are drained before their machines are deleted")
 	s.reconcileNoop()
 	s.reconcile(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = s.object.Spec.Pools })
 	h, _ = s.read(t.Context())
-	assert.Len(t, h.resources, before, "a pool that comes back has all that it had")
+	assert.Len(t, h.resources, before, "a restored pool has all its resources")
 	s.delete()
 }
 
-// dropAndRestorePool adds a pool again while it is being deleted.
-func dropAndRestorePool(t T, env *environment) {
+// removeAndRestorePool adds a pool again while it is being deleted.
+func removeAndRestorePool(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
 	s.create()
 	before := s.servers.All()
@@ -137,7 +137,7 @@ func dropAndRestorePool(t T, env *environment) {
 	s.manager.pause()
 	s.change(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = object.Spec.Pools[:1] })
 	s.requestOperation(v1beta1constants.GardenerOperationReconcile)
-	s.waitForProgress("to go")
+	s.waitForProgress("being deleted")
 	s.change(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools = s.object.Spec.Pools })
 	require.NoError(t, s.Request(t.Context(), v1beta1constants.GardenerOperationReconcile))
 	s.waitForProgress("is wanted again")
@@ -164,8 +164,8 @@ func hibernateAndWakeUp(t T, env *environment) {
 	s.updateShoot(enableHibernation)
 	s.reconcile()
 	assert.Empty(t, s.servers.All())
-	assert.Empty(t, s.servers.Drained(), "nobody waits for the workload of a shoot that goes to sleep")
-	assert.Zero(t, s.managerReplicas(), "machine-controller-manager sleeps, too")
+	assert.Empty(t, s.servers.Drained(), "nodes are not drained before hibernation")
+	assert.Zero(t, s.managerReplicas(), "machine-controller-manager is stopped")
 	s.updateShoot(setHibernated)
 	s.reconcileNoop()
 
@@ -192,16 +192,16 @@ func createHibernated(t T, env *environment) {
 // failingCreations has creations of machines fail, with errors that need the user and with others.
 func failingCreations(t T, env *environment) {
 	s := newHarness(t, env, NewServers(), 1)
-	s.manager.SetCreateFailure(s.firstDeployment(), &CreateFailure{Code: "Unavailable", Message: "the cloud is out for lunch"})
+	s.manager.SetCreateFailure(s.firstDeployment(), &CreateFailure{Code: "Unavailable", Message: "the cloud is unavailable"})
 	s.deploy(v1beta1constants.GardenerOperationReconcile)
-	object := s.waitForProgress("pool "+s.object.Spec.Pools[0].Name, "out for lunch")
-	assert.NotEmpty(t, object.Status.MachineDeployments, "gardenlet needs them to go on")
+	object := s.waitForProgress("pool "+s.object.Spec.Pools[0].Name, "the cloud is unavailable")
+	assert.NotEmpty(t, object.Status.MachineDeployments, "gardenlet waits for them")
 	assert.NotNil(t, object.Status.MachineDeploymentsLastUpdateTime)
 	assert.NotNil(t, object.Status.ProviderStatus)
 	assert.Nil(t, object.Status.LastError)
 
-	s.manager.SetCreateFailure(s.firstDeployment(), &CreateFailure{Code: "PermissionDenied", Message: "you may not make servers"})
-	object = s.waitForError("you may not make servers")
+	s.manager.SetCreateFailure(s.firstDeployment(), &CreateFailure{Code: "PermissionDenied", Message: "creating servers is forbidden"})
+	object = s.waitForError("creating servers is forbidden")
 	assert.Equal(t, []gardencorev1beta1.ErrorCode{gardencorev1beta1.ErrorInfraUnauthorized}, object.Status.LastError.Codes)
 	s.manager.SetCreateFailure(s.firstDeployment(), nil)
 	s.waitReady()
@@ -222,7 +222,7 @@ func slowManager(t T, env *environment) {
 		object.Spec.Pools[0].NodeAgentSecretName = new("gardener-node-agent-next-00001")
 	})
 	s.requestOperation(v1beta1constants.GardenerOperationReconcile)
-	s.waitForProgress("machine-controller-manager has yet to take up the change")
+	s.waitForProgress("machine-controller-manager has not observed the change yet")
 	// This is longer than the time after which a stuck one is restarted.
 	require.Never(t, func() bool {
 		return s.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}) != nil

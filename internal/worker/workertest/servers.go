@@ -40,7 +40,7 @@ func (s *Servers) ensure(machine string) (id string) {
 		}
 	}
 	s.serial++
-	id = fmt.Sprintf("yard:///%d", s.serial)
+	id = fmt.Sprintf("example:///%d", s.serial)
 	s.byID[id] = machine
 	return id
 }

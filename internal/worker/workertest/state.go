@@ -76,8 +76,8 @@ func compressState(state any) (*runtime.RawExtension, error) {
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// deleteMachineObjects removes the objects of machines without their finalizers and releases the credentials, as gardenlet does in the source
-// seed of a migration.
+// deleteMachineObjects removes the objects of machines without their finalizers and releases the credentials, as gardenlet does in the
+// source seed of a migration.
 func deleteMachineObjects(ctx context.Context, c client.Client, namespace string) error {
 	var machines machinev1alpha1.MachineList
 	var sets machinev1alpha1.MachineSetList
@@ -107,7 +107,7 @@ func deleteMachineObjects(ctx context.Context, c client.Client, namespace string
 	}
 	for _, object := range objects {
 		if err := deleteWithoutFinalizers(ctx, c, object); err != nil {
-			return fmt.Errorf("forgetting %T %s: %w", object, object.GetName(), err)
+			return fmt.Errorf("deleting %T %s: %w", object, object.GetName(), err)
 		}
 	}
 	return nil

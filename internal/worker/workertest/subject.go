@@ -15,8 +15,8 @@ type Identity struct{ TechnicalID, UID string }
 type Subject struct {
 	// Type is the value of spec.type that the driver serves.
 	Type string
-	// NewCloud creates a cloud with the resources of its operator and of the Infrastructure, and with resources of others that are as similar to
-	// the shoot's as the cloud permits.
+	// NewCloud creates a cloud with the resources of its operator and of the Infrastructure, and with resources of others that are as similar
+	// to the shoot's as the cloud permits.
 	NewCloud func(shoot Identity) (Cloud, error)
 	// ErrorResponses are the error responses that the cloud may return to a call, see contracttest.Subject.
 	ErrorResponses func(contracttest.Call) []contracttest.ErrorResponse
@@ -43,11 +43,11 @@ type Inputs struct {
 	// CloudProfileConfig and InfrastructureStatus may be nil.
 	CloudProfileConfig, InfrastructureStatus runtime.Object
 	Credentials                              map[string][]byte
-	// Pools are at least two with different names. The first has one zone, and the last has shared resources of its own. The suite sets fields that are
-	// empty and independent of the cloud.
+	// Pools are at least two with different names. The first has one zone, and the last has shared resources of its own. The suite sets fields
+	// that are empty and independent of the cloud.
 	Pools []extensionsv1alpha1.WorkerPool
-	// IgnoredByUpstream adds a setting to a pool that another extension for the type ignores, see worker.Machines.UpstreamMachines. It is nil if there is
-	// none.
+	// IgnoredByUpstream adds a setting to a pool that another extension for the type ignores, see worker.Machines.UpstreamMachines. It is nil
+	// if there is none.
 	IgnoredByUpstream func(pool *extensionsv1alpha1.WorkerPool)
 }
 

@@ -123,7 +123,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 
 // FailNow implements T.
 func (r *recorder) FailNow() {
-	r.Errorf("the scenario cannot go on")
+	r.Errorf("the scenario is aborted")
 	runtime.Goexit()
 }
 

@@ -27,7 +27,7 @@ func updateScenarios() []scenario {
 			s.reconcileNoop()
 			s.delete()
 		}},
-		{"update in place when users choose to", manualUpdateInPlace},
+		{"update in place manually", manualUpdateInPlace},
 	}
 }
 
@@ -49,8 +49,8 @@ func manualUpdateInPlace(t T, env *environment) {
 	s.change(func(object *extensionsv1alpha1.Worker) { object.Spec.Pools[0].KubernetesVersion = new("1.35.1") })
 	s.requestOperation(v1beta1constants.GardenerOperationReconcile)
 	object, err := s.WaitReady(s.timeoutContext())
-	require.NoError(t, err, "nobody waits for users")
-	assert.Equal(t, before, hashOf(object, s), "gardenlet waits for another hash")
+	require.NoError(t, err, "the reconciliation does not wait for users")
+	assert.Equal(t, before, hashOf(object, s), "the hash is kept while updates are pending")
 
 	for _, name := range slices.Sorted(maps.Values(servers)) {
 		machine := &machinev1alpha1.Machine{}
@@ -60,7 +60,7 @@ func manualUpdateInPlace(t T, env *environment) {
 		}
 		object, err = s.Get(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, before, hashOf(object, s), "as long as a machine is not updated")
+		assert.Equal(t, before, hashOf(object, s), "the hash is kept until the last machine is updated")
 		patch := client.MergeFrom(machine.DeepCopy())
 		metav1.SetMetaDataLabel(&machine.ObjectMeta, machinev1alpha1.LabelKeyNodeSelectedForUpdate, "true")
 		require.NoError(t, s.client.Patch(t.Context(), machine, patch))
