@@ -230,7 +230,7 @@ func contractRules() []importRule {
 			packages: "internal/infrastructure/openstack",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
 			mayImport: []string{
-				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack",
+				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/record", "internal/fielderrors", "internal/cloud/openstack",
 				"apis/openstack/...", "apis/networking", gardenerTypes,
 			},
 		},
@@ -410,6 +410,12 @@ func cloudRules() []importRule {
 			reason:               "keeping logins depends on no cloud and no protocol",
 			withoutCommonImports: true,
 			mayImport:            []string{"internal/cloud"},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
+			packages:             "internal/cloud/record",
+			reason:               "the record of a shoot's resources depends on no cloud",
+			withoutCommonImports: true,
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{

@@ -11,28 +11,36 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 )
 
-// Cloud is a running cloud for shoots, a fake or a real one. Controllers' calls are logged, and faults are injected into them; those of tests are
-// neither.
+// Cloud is a running cloud for shoots, a fake or a real one.
 type Cloud interface {
 	// Name is for messages.
 	Name() string
 	// OpenAccount creates an account. The name must be unused in the cloud.
 	OpenAccount(ctx context.Context, name string) (Account, error)
+	Traffic
+	Faults
+	// Close stops what was started with the cloud. A real cloud goes on running.
+	Close() error
+}
 
+// Traffic are the calls of controllers. Those of tests are not among them.
+type Traffic interface {
 	// Log returns the calls since the last ResetLog, in the order of their arrival.
 	Log() wire.Calls
 	ResetLog()
 	// WaitIdle waits until no call is under way, also none whose client is gone.
 	WaitIdle(ctx context.Context) error
+}
+
+// Faults change what happens to calls of controllers.
+type Faults interface {
 	// SetLatency sets the duration of all calls.
 	SetLatency(latency time.Duration)
-	// Inject makes matching calls fail until ClearFaults, and returns how many it has applied to; SetHook calls a function before and after the effect of each call.
+	// Inject makes matching calls fail until ClearFaults, and returns how many it has applied to. SetHook sets a function that is called before and
+	// after the effect of each call.
 	Inject(fault wire.Fault) (applied func() int)
 	ClearFaults()
 	SetHook(hook wire.Hook)
-
-	// Close stops what was started with the cloud. A real cloud goes on running.
-	Close() error
 }
 
 // Account is an account in a cloud, which is empty at first.

@@ -72,17 +72,17 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 
 // idInUse is empty if there was no resource of the kind.
 func (rec *reconciliation) idInUse(k kind, givenID string, found []string) string {
-	return cmp.Or(append([]string{rec.state.id(k), givenID}, found...)...)
+	return cmp.Or(append([]string{rec.state.ID(k), givenID}, found...)...)
 }
 
 // recordedNodeRoutes are selected by the recorded ranges. The range of pods selects routes in subnets that are shared with others, too.
 func (rec *reconciliation) recordedNodeRoutes() nodeRoutes {
 	routes := nodeRoutes{
-		own:  nonEmptyList(rec.state.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR)),
-		pods: append(nonEmptyList(rec.pods), nonEmptyList(rec.state.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))...),
+		own:  nonEmptyList(rec.state.Fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR)),
+		pods: append(nonEmptyList(rec.pods), nonEmptyList(rec.state.Fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))...),
 	}
 	nodes, _ := rec.subnet(kindSubnet)
-	if workers := nonEmptyList(cmp.Or(rec.state.fact(keyWorkersCIDR), rec.state.fact(openstackv1alpha1.StateKeyWorkersCIDR))); rec.owns(kindSubnet, nodes.givenID) {
+	if workers := nonEmptyList(cmp.Or(rec.state.Fact(keyWorkersCIDR), rec.state.Fact(openstackv1alpha1.StateKeyWorkersCIDR))); rec.owns(kindSubnet, nodes.givenID) {
 		routes.own = append(routes.own, workers...)
 	} else {
 		routes.given = workers
@@ -92,11 +92,11 @@ func (rec *reconciliation) recordedNodeRoutes() nodeRoutes {
 
 // candidates returns the recorded ID of an own resource, and whether more have to be found in the cloud by their mark.
 func (rec *reconciliation) candidates(k kind, givenID string) (ids []string, searchByMark bool) {
-	id := rec.state.id(k)
+	id := rec.state.ID(k)
 	if id != "" && rec.owns(k, givenID) {
 		ids = []string{id}
 	}
-	return ids, rec.state.mayHaveMore(k) || (givenID == "" && id == "")
+	return ids, rec.state.MayHaveMore(k) || (givenID == "" && id == "")
 }
 
 // alsoMarked adds the IDs of marked resources, but never given ones, marked or not.
@@ -146,7 +146,7 @@ func (rec *reconciliation) recordedSubnets() (searchByMark bool) {
 	for _, k := range subnetKinds() {
 		wanted, inUse := rec.subnet(k)
 		ids, searchKind := rec.candidates(k, wanted.givenID)
-		searchByMark = searchByMark || (inUse && searchKind) || rec.state.mayHaveMore(k)
+		searchByMark = searchByMark || (inUse && searchKind) || rec.state.MayHaveMore(k)
 		rec.toDelete.subnets = append(rec.toDelete.subnets, ids...)
 		if k == kindSubnet || k == kindSubnetIPv6 {
 			rec.toDelete.attached = append(rec.toDelete.attached, ids...)
@@ -163,10 +163,10 @@ func (rec *reconciliation) recordedSubnets() (searchByMark bool) {
 // givenAttached returns the IDs of given node subnets with a router interface of the shoot. The upstream extension records none: a router that is deleted
 // with the shoot must be disconnected first, whoever connected it.
 func (rec *reconciliation) givenAttached() []string {
-	ids := []string{rec.state.id(kindInterface), rec.state.intent(kindInterface)}
+	ids := []string{rec.state.ID(kindInterface), rec.state.Intent(kindInterface)}
 	if rec.owns(kindRouter, rec.plan.router.givenID) {
 		nodes, _ := rec.subnet(kindSubnet)
-		ids = append(ids, cmp.Or(rec.state.id(kindSubnet), nodes.givenID))
+		ids = append(ids, cmp.Or(rec.state.ID(kindSubnet), nodes.givenID))
 	}
 	return ids
 }
@@ -187,7 +187,7 @@ func (rec *reconciliation) removeEach(what string, ids []string, remove func(id 
 	}
 	rec.updateState(func(s *state) {
 		for _, k := range kinds {
-			s.forget(k, factsOf(k)...)
+			s.Forget(k, factsOf(k)...)
 		}
 	})
 	return nil

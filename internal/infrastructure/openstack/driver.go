@@ -53,7 +53,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, rec
 	if err != nil {
 		return nil, err
 	}
-	if shoot.FirstAttempt && recorded.empty() {
+	if shoot.FirstAttempt && recorded.Empty() {
 		if err := recordNothingCreated(ctx, recorder, recorded); err != nil {
 			return nil, err
 		}
@@ -71,9 +71,9 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, rec
 	if err != nil {
 		return nil, fmt.Errorf("encoding the fulfilled configuration: %w", err)
 	}
-	rec.state.setFact(keyConfig, string(config))
-	rec.state.setFact(keyUnrecorded, "")
-	rec.state.setFact(keyProject, rec.cloud.Token().ProjectID)
+	rec.state.SetFact(keyConfig, string(config))
+	rec.state.SetFact(keyUnrecorded, "")
+	rec.state.SetFact(keyProject, rec.cloud.Token().ProjectID)
 	return rec.outcome(), nil
 }
 
@@ -101,7 +101,7 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, record
 // recordNothingCreated saves, before anything else, that no resource of the shoot exists. It is valid until the first intents are saved, so that a shoot
 // whose credentials were never accepted can be deleted without credentials.
 func recordNothingCreated(ctx context.Context, recorder contract.StateRecorder, recorded *state) error {
-	recorded.setFact(keyNothingCreated, "true")
+	recorded.SetFact(keyNothingCreated, "true")
 	if err := recorder.RecordIntent(ctx, recorded.infrastructureState()); err != nil {
 		return fmt.Errorf("saving that nothing was created yet: %w", err)
 	}
@@ -118,12 +118,12 @@ func (d *Driver) newReconciliation(ctx context.Context, shoot *infrastructure.Sh
 	if err != nil {
 		return nil, fmt.Errorf("logging in to OpenStack: %w", err)
 	}
-	if err := checkProject(shoot, recorded.fact(keyProject), session.Token().ProjectID); err != nil {
+	if err := checkProject(shoot, recorded.Fact(keyProject), session.Token().ProjectID); err != nil {
 		return nil, err
 	}
 	return &reconciliation{
 		plan: in.newPlan(shoot), state: recorded, cloud: session, recorder: recorder, log: shoot.Log,
-		nothingExists: shoot.FirstAttempt && recorded.nothingCreated(), nothingRecorded: recorded.empty() || recorded.nothingCreated(),
+		nothingExists: shoot.FirstAttempt && recorded.nothingCreated(), nothingRecorded: recorded.Empty() || recorded.nothingCreated(),
 		succeededBefore: succeededBefore(shoot, recorded), startedByUpstream: startedByUpstream(shoot, recorded),
 		now: d.now, started: d.now(),
 		ensuredSubnets: map[kind]cloudopenstack.Subnet{},

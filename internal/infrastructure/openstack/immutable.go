@@ -10,7 +10,7 @@ import (
 // succeededBefore reports whether a reconciliation of the shoot has succeeded. For a shoot of the upstream extension it is assumed.
 func succeededBefore(shoot *infrastructure.Shoot, recorded *state) bool {
 	return shoot.Infrastructure.Status.ProviderStatus != nil || recorded.config() != nil ||
-		recorded.fromUpstream() || recorded.fact(keyAdopted) != ""
+		recorded.fromUpstream() || recorded.Fact(keyAdopted) != ""
 }
 
 // validateAgainstRecordedIDs validates existing shoots of the upstream extension, which does not record the last configuration: given resources cannot be
@@ -18,7 +18,7 @@ func succeededBefore(shoot *infrastructure.Shoot, recorded *state) bool {
 func validateAgainstRecordedIDs(config *openstackv1alpha1.InfrastructureConfig, recorded *state) field.ErrorList {
 	var errs field.ErrorList
 	check := func(path *field.Path, givenID string, k kind) {
-		id, owner := recorded.id(k), recorded.owner(k)
+		id, owner := recorded.ID(k), recorded.Owner(k)
 		switch {
 		case id == "" || id == givenID:
 		case givenID != "":

@@ -102,7 +102,7 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 // still accepted if a changed cloud profile or a rule here would break an existing shoot.
 func (in *inputs) validate(shoot *infrastructure.Shoot, recorded *state) field.ErrorList {
 	errs := validation.ValidateInfrastructureConfig(in.config, in.acceptedBefore(shoot, recorded), in.networking, configPath())
-	if recorded.id(kindRouter) == "" && !succeededBefore(shoot, recorded) {
+	if recorded.ID(kindRouter) == "" && !succeededBefore(shoot, recorded) {
 		domain := validation.DomainName(shoot.Credentials)
 		errs = append(errs, validation.ValidateFloatingPool(in.config, in.profile, shoot.Infrastructure.Spec.Region, domain, configPath())...)
 	}

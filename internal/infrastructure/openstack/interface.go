@@ -33,7 +33,7 @@ func (rec *reconciliation) ensureInterface(ctx context.Context, wanted subnetSpe
 
 // adoptInterface adopts an interface in a given subnet if an earlier process had the intent to create it. Others existed before the shoot and stay.
 func (rec *reconciliation) adoptInterface(wanted subnetSpec, subnetID string) {
-	if wanted.givenID != "" && rec.state.intent(kindInterface) == subnetID {
+	if wanted.givenID != "" && rec.state.Intent(kindInterface) == subnetID {
 		rec.recordResource(kindInterface, subnetID, own, nil)
 	}
 }

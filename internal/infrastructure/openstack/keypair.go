@@ -98,19 +98,19 @@ func (rec *reconciliation) replaceKeyPair(ctx context.Context, name string) erro
 
 // addKeyDigest adds a key to those that the key pair may have. It is saved with the next intents.
 func (rec *reconciliation) addKeyDigest(name, publicKey string) {
-	rec.state.setFact(keyKeyPairDigest, parseKeyRecord(rec.state.fact(keyKeyPairDigest)).with(name, publicKey).String())
+	rec.state.SetFact(keyKeyPairDigest, parseKeyRecord(rec.state.Fact(keyKeyPairDigest)).with(name, publicKey).String())
 }
 
 func (rec *reconciliation) keyPairFacts(name string, observed *cloudopenstack.KeyPair) keyPairFacts {
 	return keyPairFacts{
 		wanted: rec.plan.keyPair.publicKey, observed: observed,
-		recorded: rec.state.id(kindKeyPair) == name, digests: parseKeyRecord(rec.state.fact(keyKeyPairDigest)).of(name),
+		recorded: rec.state.ID(kindKeyPair) == name, digests: parseKeyRecord(rec.state.Fact(keyKeyPairDigest)).of(name),
 	}
 }
 
 // effectiveKeyPairName is the recorded name, which machine classes contain already, or else the new one.
 func (rec *reconciliation) effectiveKeyPairName() string {
-	if recorded := rec.state.id(kindKeyPair); recorded != "" {
+	if recorded := rec.state.ID(kindKeyPair); recorded != "" {
 		return recorded
 	}
 	return rec.plan.keyPair.name
@@ -118,7 +118,7 @@ func (rec *reconciliation) effectiveKeyPairName() string {
 
 func (rec *reconciliation) recordKeyPair(name string) {
 	if rec.plan.keyPair.publicKey == "" {
-		rec.updateState(func(s *state) { s.forget(kindKeyPair, keyKeyPairDigest) })
+		rec.updateState(func(s *state) { s.Forget(kindKeyPair, keyKeyPairDigest) })
 		return
 	}
 	rec.recordResource(kindKeyPair, name, own, map[string]string{keyKeyPairDigest: keyRecord{}.with(name, rec.plan.keyPair.publicKey).String()})

@@ -7,6 +7,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/record"
 )
 
 // findFloatingNetwork determines the external network, from the observation or by its name.
@@ -21,8 +22,8 @@ func (rec *reconciliation) findFloatingNetwork(ctx context.Context) error {
 	}
 	rec.external = *external
 	rec.updateState(func(s *state) {
-		s.setFact(keyFloatingNetwork, external.ID)
-		s.setFact(openstackv1alpha1.StateKeyFloatingNetworkName, external.Name)
+		s.SetFact(keyFloatingNetwork, external.ID)
+		s.SetFact(openstackv1alpha1.StateKeyFloatingNetworkName, external.Name)
 	})
 	return nil
 }
@@ -120,7 +121,7 @@ func networkChange(wanted networkSpec, observed cloudopenstack.Network) (*cloudo
 	return &update, findings
 }
 
-func ownerOf(givenID string) ownership {
+func ownerOf(givenID string) record.Owner {
 	if givenID != "" {
 		return given
 	}

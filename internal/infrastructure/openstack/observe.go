@@ -52,11 +52,11 @@ func (rec *reconciliation) knownID(k kind, givenID string) string {
 	if givenID != "" {
 		return givenID
 	}
-	return rec.state.id(k)
+	return rec.state.ID(k)
 }
 
 func (rec *reconciliation) observeNetworks(ctx context.Context) error {
-	externalID := rec.state.fact(keyFloatingNetwork)
+	externalID := rec.state.Fact(keyFloatingNetwork)
 	ids := slices.DeleteFunc([]string{rec.knownID(kindNetwork, rec.plan.network.givenID), externalID}, func(id string) bool { return id == "" })
 	var known []cloudopenstack.Network
 	if len(ids) > 0 {
@@ -155,7 +155,7 @@ func (rec *reconciliation) observeMarkedSubnets(ctx context.Context) error {
 		if !found && wanted.givenID != "" {
 			return cloud.Errorf(cloud.Configuration, "networks.subnetId: there is no subnet %s, or this project cannot see it", wanted.givenID)
 		}
-		if !found || rec.state.isUncertain(wanted.kind) {
+		if !found || rec.state.IsUncertain(wanted.kind) {
 			searched = append(searched, wanted)
 		}
 	}
@@ -206,7 +206,7 @@ func isRouterInterface(port cloudopenstack.Port) bool {
 }
 
 func (rec *reconciliation) observeKeyPair(ctx context.Context) error {
-	needless := rec.plan.keyPair.publicKey == "" && rec.state.id(kindKeyPair) == "" && rec.state.intent(kindKeyPair) == ""
+	needless := rec.plan.keyPair.publicKey == "" && rec.state.ID(kindKeyPair) == "" && rec.state.Intent(kindKeyPair) == ""
 	if needless || rec.nothingExists {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (s search[T]) find(ctx context.Context, rec *reconciliation) (*T, error) {
 	id := rec.knownID(s.kind, s.givenID)
 	if id != "" {
 		found, err := s.recorded(ctx, rec, id)
-		if err != nil || (found != nil && !rec.state.isUncertain(s.kind)) {
+		if err != nil || (found != nil && !rec.state.IsUncertain(s.kind)) {
 			return found, err
 		}
 		if found != nil {

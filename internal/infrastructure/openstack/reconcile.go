@@ -47,8 +47,8 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 // the next one knows what to look for.
 func (rec *reconciliation) recordMissingIntents(ctx context.Context) error {
 	if rec.nothingRecorded {
-		rec.state.setFact(keyProject, rec.cloud.Token().ProjectID)
-		rec.state.setFact(keyNothingCreated, "")
+		rec.state.SetFact(keyProject, rec.cloud.Token().ProjectID)
+		rec.state.SetFact(keyNothingCreated, "")
 	}
 	rec.markIntentsUncertain()
 	missing := missingKinds(rec.plan, rec.observed)
@@ -96,7 +96,7 @@ func (rec *reconciliation) checkInterfaces(context.Context) error {
 		ours = append(ours, rec.ensuredSubnet(wanted.kind).ID)
 	}
 	for _, k := range subnetKinds() { // also those of a family that is not in use any more
-		ours = append(ours, rec.state.id(k))
+		ours = append(ours, rec.state.ID(k))
 	}
 	rec.addFindings(unmanagedInterfaces(rec.router.ID, rec.observed.interfaces, ours)...)
 	return nil

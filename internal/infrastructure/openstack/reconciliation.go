@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/record"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -65,11 +66,11 @@ func (rec *reconciliation) updateState(change func(*state)) {
 }
 
 // recordResource records an existing resource.
-func (rec *reconciliation) recordResource(k kind, id string, owner ownership, facts map[string]string) {
+func (rec *reconciliation) recordResource(k kind, id string, owner record.Owner, facts map[string]string) {
 	rec.updateState(func(s *state) {
 		s.recordResource(k, id, owner)
 		for key, value := range facts {
-			s.setFact(key, value)
+			s.SetFact(key, value)
 		}
 	})
 }
@@ -82,7 +83,7 @@ func (rec *reconciliation) recordIntents(ctx context.Context, names map[kind]str
 	rec.saving.Lock()
 	defer rec.saving.Unlock()
 	for k, name := range names {
-		rec.state.recordIntent(k, name)
+		rec.state.RecordIntent(k, name)
 	}
 	if err := rec.recorder.RecordIntent(ctx, rec.state.infrastructureState()); err != nil {
 		return fmt.Errorf("saving what is about to be created: %w", err)
@@ -118,11 +119,11 @@ func (rec *reconciliation) ensuredSubnet(k kind) cloudopenstack.Subnet {
 // owns reports whether the recorded resource of a kind is the shoot's own. Given ones are not; if the upstream extension wrote the state, which does not say,
 // the configuration decides.
 func (rec *reconciliation) owns(k kind, givenID string) bool {
-	id := rec.state.id(k)
+	id := rec.state.ID(k)
 	if rec.isGiven(id) {
 		return false
 	}
-	switch rec.state.owner(k) {
+	switch rec.state.Owner(k) {
 	case own:
 		return true
 	case given:

@@ -18,7 +18,7 @@ func (rec *reconciliation) replacedKinds() []kind {
 	}
 	var kinds []kind
 	for k, givenID := range named {
-		id, owner := rec.state.id(k), rec.state.owner(k)
+		id, owner := rec.state.ID(k), rec.state.Owner(k)
 		if id != "" && id != givenID && (owner == given || (owner == own && givenID != "")) {
 			kinds = append(kinds, k)
 		}
@@ -41,9 +41,9 @@ func (rec *reconciliation) release(ctx context.Context) error {
 	rec.toDelete = toDelete{}
 	rec.updateState(func(s *state) {
 		for _, k := range kinds {
-			if id := s.id(k); id != "" {
+			if id := s.ID(k); id != "" {
 				rec.log.Info("Released a resource that the configuration no longer names", "kind", k, "id", id)
-				s.forget(k, factsOf(k)...)
+				s.Forget(k, factsOf(k)...)
 			}
 		}
 	})
@@ -55,7 +55,7 @@ func (rec *reconciliation) clearSubnets(ctx context.Context, kinds []kind) error
 	if len(kinds) == 1 && kinds[0] == kindSecurityGroup {
 		return nil // nothing is in it yet
 	}
-	rec.toDelete.routerID = rec.state.id(kindRouter)
+	rec.toDelete.routerID = rec.state.ID(kindRouter)
 	if err := rec.findSubnetsToDelete(ctx); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (rec *reconciliation) removeReplaced(ctx context.Context, kinds []kind) err
 		if !slices.Contains(kinds, own.kind) || !rec.owns(own.kind, "") {
 			continue
 		}
-		*own.toDelete = []string{rec.state.id(own.kind)}
+		*own.toDelete = []string{rec.state.ID(own.kind)}
 		if err := own.remove(ctx); err != nil {
 			return err
 		}

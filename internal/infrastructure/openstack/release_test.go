@@ -126,9 +126,9 @@ func TestOwnership_GivenResourceStaysGiven(t *testing.T) {
 		s := newState()
 		s.recordResource(kindNetwork, "net-1", given)
 		s.recordResource(kindNetwork, "net-1", own)
-		assert.Equal(t, given, s.owner(kindNetwork))
+		assert.Equal(t, given, s.Owner(kindNetwork))
 		s.recordResource(kindNetwork, "net-2", own)
-		assert.Equal(t, own, s.owner(kindNetwork))
+		assert.Equal(t, own, s.Owner(kindNetwork))
 	})
 }
 

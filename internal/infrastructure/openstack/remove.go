@@ -27,7 +27,7 @@ func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
 	if err := inParallel(steps...); err != nil {
 		return err
 	}
-	rec.updateState(func(s *state) { s.forget(kindKeyPair, keyKeyPairDigest) })
+	rec.updateState(func(s *state) { s.Forget(kindKeyPair, keyKeyPairDigest) })
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (rec *reconciliation) removeInterfaces(ctx context.Context) error {
 	if len(failed) > 0 {
 		return errors.Join(failed...)
 	}
-	rec.updateState(func(s *state) { s.forget(kindInterface) })
+	rec.updateState(func(s *state) { s.Forget(kindInterface) })
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (rec *reconciliation) removeNetwork(ctx context.Context) error {
 // removeShareNetwork removes the share network if one was wanted or recorded. A cloud without Manila has none.
 func (rec *reconciliation) removeShareNetwork(ctx context.Context) error {
 	ids, searchByMark := rec.candidates(kindShareNetwork, "")
-	searchByMark = searchByMark && (rec.plan.shareNetwork || rec.state.mayHaveMore(kindShareNetwork))
+	searchByMark = searchByMark && (rec.plan.shareNetwork || rec.state.MayHaveMore(kindShareNetwork))
 	if (len(ids) == 0 && !searchByMark) || !rec.cloud.HasShares() {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (rec *reconciliation) createRouter(ctx context.Context) (cloudopenstack.Rou
 }
 
 func (rec *reconciliation) repairRouter(ctx context.Context, observed cloudopenstack.Router) (cloudopenstack.Router, error) {
-	recorded := rec.state.fact(keyFloatingSubnet)
+	recorded := rec.state.Fact(keyFloatingSubnet)
 	update, findings := routerChange(rec.plan.router, rec.external.ID, recorded, observed)
 	rec.addFindings(findings...)
 	if update == nil {

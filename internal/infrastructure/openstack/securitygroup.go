@@ -31,7 +31,7 @@ func (rec *reconciliation) ensureGroup(ctx context.Context) error {
 func (rec *reconciliation) ensureRules(ctx context.Context) error {
 	wanted := rec.plan.group
 	if wanted.routesPods {
-		ipv6 := nonEmptyList(rec.state.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
+		ipv6 := nonEmptyList(rec.state.Fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
 		wanted.podRanges = slices.Concat(wanted.podRanges, ipv6)
 	}
 	group := rec.secGroup

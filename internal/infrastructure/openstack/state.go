@@ -1,17 +1,14 @@
 package openstack
 
 import (
-	"maps"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud/record"
 )
 
-// kind is a kind of resource of which a shoot has one. Its value is the key of the ID in the recorded state.
-type kind string
+type kind = record.Kind
 
 const (
 	kindNetwork        kind = openstackv1alpha1.StateKeyNetwork
@@ -63,174 +60,43 @@ const (
 	keyFloatingNetwork = openstackv1alpha1.StateKeyFloatingNetwork
 )
 
-// ownership is the owner of a resource.
-type ownership string
-
+// Owners of resources, see package record.
 const (
 	// ownershipUnknown is that of resources which the upstream extension recorded: the configuration decides.
-	ownershipUnknown ownership = ""
-	// own resources are deleted with the shoot.
-	own ownership = "own"
-	// given resources belong to the user and are never deleted.
-	given ownership = "given"
+	ownershipUnknown = record.Unknown
+	own              = record.Own
+	given            = record.Given
 )
 
 // state is what earlier reconciliations recorded of the shoot's resources, and what this one has found. It is safe for concurrent use.
-type state struct {
-	mutex            sync.Mutex
-	data             map[string]string
-	owners           map[kind]ownership
-	intents          map[kind]string
-	uncertainCreates map[kind]string // the time in RFC 3339
-}
+type state struct{ *record.Record }
 
 func newState() *state {
-	return &state{data: map[string]string{}, owners: map[kind]ownership{}, intents: map[kind]string{}, uncertainCreates: map[kind]string{}}
-}
-
-// empty reports whether nothing was ever recorded.
-func (s *state) empty() bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return len(s.data) == 0 && len(s.intents) == 0
+	return &state{record.New(record.Keys{
+		Intents: openstackv1alpha1.StateKeyIntents, Owners: openstackv1alpha1.StateKeyOwnership, UncertainCreates: keyUncertainCreates,
+	})}
 }
 
 // fromUpstream reports whether the upstream extension wrote the recorded state.
 func (s *state) fromUpstream() bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	for key := range s.data {
-		if strings.HasPrefix(key, openstackv1alpha1.StateKeyPrefix) {
-			return false
-		}
-	}
-	return len(s.data) > 0 && len(s.intents)+len(s.owners)+len(s.uncertainCreates) == 0
+	return s.OnlyData(func(key string) bool { return strings.HasPrefix(key, openstackv1alpha1.StateKeyPrefix) })
 }
 
 // nothingCreated reports whether it is recorded that the shoot cannot have any resource.
-func (s *state) nothingCreated() bool { return s.fact(keyNothingCreated) != "" }
+func (s *state) nothingCreated() bool { return s.Fact(keyNothingCreated) != "" }
 
-// fact returns the recorded value of a key, or an empty string.
-func (s *state) fact(key string) string {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.data[key]
-}
-
-// setFact records a fact; an empty value removes it.
-func (s *state) setFact(key, value string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if value == "" {
-		delete(s.data, key)
-		return
-	}
-	s.data[key] = value
-}
-
-// id returns the recorded ID of the shoot's resource of that kind, or an empty string.
-func (s *state) id(k kind) string { return s.fact(string(k)) }
-
-// owner returns who owns the recorded resource, as far as it is recorded.
-func (s *state) owner(k kind) ownership {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.owners[k]
-}
-
-// intent returns the name of the resource that was about to be created when the state was saved, or an empty string.
-func (s *state) intent(k kind) string {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.intents[k]
-}
-
-// recordIntent records that a resource of that name is about to be created.
-func (s *state) recordIntent(k kind, name string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.intents[k] = name
-}
-
-// recordResource records a resource and removes the intent. A given resource never becomes the shoot's own.
-func (s *state) recordResource(k kind, id string, owner ownership) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.data[string(k)] == id && s.owners[k] == given {
-		owner = given
-	}
-	s.data[string(k)] = id
-	s.owners[k] = owner
-	delete(s.intents, k)
+// recordResource records a resource and removes the intent.
+func (s *state) recordResource(k kind, id string, owner record.Owner) {
+	s.RecordResource(k, id, owner)
 	s.clearUnrecorded(k)
 	if k == kindInterface || k == kindKeyPair {
-		delete(s.uncertainCreates, k) // there cannot be two
+		s.ClearUncertain(k) // there cannot be two
 	}
 }
-
-// forget removes everything recorded of the kind, and the facts that depend on it.
-func (s *state) forget(k kind, facts ...string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	delete(s.data, string(k))
-	delete(s.owners, k)
-	delete(s.intents, k)
-	for _, key := range facts {
-		delete(s.data, key)
-	}
-}
-
-// intended returns the kinds with an intent.
-func (s *state) intended() []kind {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return slices.Sorted(maps.Keys(s.intents))
-}
-
-// withdraw removes an intent whose resource was not created.
-func (s *state) withdraw(k kind) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	delete(s.intents, k)
-}
-
-// markUncertain records that the result of a creation is unknown.
-func (s *state) markUncertain(k kind, now time.Time) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.uncertainCreates[k] = now.UTC().Format(time.RFC3339)
-}
-
-// clearUncertain records that the result of a creation is known.
-func (s *state) clearUncertain(k kind) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	delete(s.uncertainCreates, k)
-}
-
-// isUncertain reports whether the result of a creation is unknown.
-func (s *state) isUncertain(k kind) bool {
-	_, uncertain := s.uncertainSince(k)
-	return uncertain
-}
-
-func (s *state) uncertainSince(k kind) (time.Time, bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	text, uncertain := s.uncertainCreates[k]
-	since, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, uncertain // long ago
-	}
-	return since, uncertain
-}
-
-// mayHaveMore reports whether there may be more resources of a kind than the recorded one.
-func (s *state) mayHaveMore(k kind) bool { return s.intent(k) != "" || s.isUncertain(k) }
 
 // leftovers returns the recorded leftovers as kind/ID, sorted.
 func (s *state) leftovers() []string {
-	list := s.fact(keyLeftovers)
+	list := s.Fact(keyLeftovers)
 	if list == "" {
 		return nil
 	}
@@ -240,5 +106,5 @@ func (s *state) leftovers() []string {
 // setLeftovers records leftovers; none removes the record.
 func (s *state) setLeftovers(list []string) {
 	sorted := slices.Sorted(slices.Values(list))
-	s.setFact(keyLeftovers, strings.Join(slices.Compact(sorted), ","))
+	s.SetFact(keyLeftovers, strings.Join(slices.Compact(sorted), ","))
 }

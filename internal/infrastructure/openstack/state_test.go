@@ -29,24 +29,24 @@ func TestState_RoundTrip(t *testing.T) {
 	before := newState()
 	before.recordResource(kindNetwork, "net-1", own)
 	before.recordResource(kindRouter, "router-1", given)
-	before.recordIntent(kindSubnet, "shoot--a")
-	before.setFact(openstackv1alpha1.StateKeyNetworkName, "shoot--a")
+	before.RecordIntent(kindSubnet, "shoot--a")
+	before.SetFact(openstackv1alpha1.StateKeyNetworkName, "shoot--a")
 	raw, err := json.Marshal(before.infrastructureState())
 	require.NoError(t, err)
 
 	after, err := loadState(statusWith(string(raw), ""))
 	require.NoError(t, err)
-	assert.Equal(t, "net-1", after.id(kindNetwork))
-	assert.Equal(t, own, after.owner(kindNetwork))
-	assert.Equal(t, given, after.owner(kindRouter))
-	assert.Equal(t, "shoot--a", after.intent(kindSubnet))
+	assert.Equal(t, "net-1", after.ID(kindNetwork))
+	assert.Equal(t, own, after.Owner(kindNetwork))
+	assert.Equal(t, given, after.Owner(kindRouter))
+	assert.Equal(t, "shoot--a", after.Intent(kindSubnet))
 	assert.Empty(t, cmp.Diff(before.infrastructureState(), after.infrastructureState()))
 }
 
 func TestState_StringsOnly(t *testing.T) {
 	s := newState()
 	s.recordResource(kindNetwork, "net-1", own)
-	s.recordIntent(kindSubnet, "shoot--a")
+	s.RecordIntent(kindSubnet, "shoot--a")
 	raw, err := json.Marshal(s.infrastructureState())
 	require.NoError(t, err)
 	var upstream struct {
@@ -90,10 +90,10 @@ func TestLoadState_FromUpstream(t *testing.T) {
 			s, err := loadState(statusWith(test.state, test.providerStatus))
 			require.NoError(t, err)
 			for k, id := range test.want {
-				assert.Equal(t, id, s.id(k), k)
-				assert.Equal(t, ownershipUnknown, s.owner(k))
+				assert.Equal(t, id, s.ID(k), k)
+				assert.Equal(t, ownershipUnknown, s.Owner(k))
 			}
-			s.recordIntent(kindRouter, "x") // still writable
+			s.RecordIntent(kindRouter, "x") // still writable
 			s.recordResource(kindRouter, "x", own)
 		})
 	}
@@ -115,9 +115,9 @@ func TestLoadState_Unreadable(t *testing.T) {
 func TestState_Forget(t *testing.T) {
 	s := newState()
 	s.recordResource(kindSecurityGroup, "g", own)
-	s.setFact(openstackv1alpha1.StateKeySecurityGroupName, "shoot--a")
-	s.forget(kindSecurityGroup, factsOf(kindSecurityGroup)...)
-	assert.True(t, s.empty(), "D22: nothing of a deleted resource stays behind")
+	s.SetFact(openstackv1alpha1.StateKeySecurityGroupName, "shoot--a")
+	s.Forget(kindSecurityGroup, factsOf(kindSecurityGroup)...)
+	assert.True(t, s.Empty(), "D22: nothing of a deleted resource stays behind")
 	assert.Empty(t, s.infrastructureState().Data)
 }
 
@@ -127,7 +127,7 @@ func TestState_SetLeftovers(t *testing.T) {
 	s.setLeftovers([]string{"securitygroup/b", "floatingip/a", "floatingip/a"})
 	assert.Equal(t, []string{"floatingip/a", "securitygroup/b"}, s.leftovers())
 	s.setLeftovers(nil)
-	assert.True(t, s.empty())
+	assert.True(t, s.Empty())
 }
 
 // The upstream extension adds what stands under its key to the ranges of nodes.

@@ -25,9 +25,9 @@ func (rec *reconciliation) outcome() *infrastructure.Outcome {
 		result.Nodes = []string{cidr}
 	}
 	if rec.dualStack() {
-		result.Nodes = append(result.Nodes, rec.state.fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR))
-		result.Pods = append(result.Pods, rec.state.fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
-		result.Services = append(result.Services, rec.state.fact(openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR))
+		result.Nodes = append(result.Nodes, rec.state.Fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR))
+		result.Pods = append(result.Pods, rec.state.Fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
+		result.Services = append(result.Services, rec.state.Fact(openstackv1alpha1.StateKeyServiceSubnetIPv6CIDR))
 	}
 	return result
 }
@@ -48,7 +48,7 @@ func (rec *reconciliation) providerStatus(addresses []string) *openstackv1alpha1
 			FloatingPool: openstackv1alpha1.FloatingPoolStatus{ID: rec.external.ID, Name: rec.external.Name},
 			Router:       openstackv1alpha1.RouterStatus{ID: rec.router.ID, ExternalFixedIPs: addresses},
 		},
-		Node: openstackv1alpha1.NodeStatus{KeyName: rec.state.id(kindKeyPair)},
+		Node: openstackv1alpha1.NodeStatus{KeyName: rec.state.ID(kindKeyPair)},
 		SecurityGroups: []openstackv1alpha1.SecurityGroup{
 			{Purpose: openstackv1alpha1.PurposeNodes, ID: rec.secGroup.ID, Name: rec.secGroup.Name},
 		},
@@ -61,9 +61,9 @@ func (rec *reconciliation) providerStatus(addresses []string) *openstackv1alpha1
 		status.Networks.Subnets = append(status.Networks.Subnets,
 			openstackv1alpha1.Subnet{Purpose: wanted.purpose, ID: subnet.ID, CIDR: subnet.CIDR})
 	}
-	if id := rec.state.id(kindShareNetwork); id != "" {
+	if id := rec.state.ID(kindShareNetwork); id != "" {
 		status.Networks.ShareNetwork = &openstackv1alpha1.ShareNetworkStatus{
-			ID: id, Name: rec.state.fact(openstackv1alpha1.StateKeyShareNetworkName),
+			ID: id, Name: rec.state.Fact(openstackv1alpha1.StateKeyShareNetworkName),
 		}
 	}
 	return status

@@ -20,9 +20,9 @@ func (rec *reconciliation) ensureSubnet(ctx context.Context, wanted subnetSpec) 
 	rec.recordResource(wanted.kind, subnet.ID, ownerOf(wanted.givenID), nil)
 	rec.setEnsuredSubnet(wanted.kind, subnet)
 	rec.updateState(func(s *state) {
-		s.setFact(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR))
+		s.SetFact(rangeKey(wanted.kind), effectiveRange(wanted.kind, subnet.CIDR))
 		if wanted.kind == kindSubnet {
-			s.setFact(openstackv1alpha1.StateKeyWorkersCIDR, upstreamWorkersCIDR(wanted, subnet))
+			s.SetFact(openstackv1alpha1.StateKeyWorkersCIDR, upstreamWorkersCIDR(wanted, subnet))
 		}
 	})
 	return nil

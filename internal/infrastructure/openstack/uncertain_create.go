@@ -20,9 +20,9 @@ func (rec *reconciliation) recordFailedCreate(k kind, err error) {
 	rec.updateState(func(s *state) {
 		switch {
 		case cloud.KindOf(err) == cloud.Unavailable:
-			s.markUncertain(k, rec.now())
-		case !s.isUncertain(k):
-			s.withdraw(k)
+			s.MarkUncertain(k, rec.now())
+		case !s.IsUncertain(k):
+			s.Withdraw(k)
 		}
 	})
 }
@@ -30,9 +30,9 @@ func (rec *reconciliation) recordFailedCreate(k kind, err error) {
 // withdrawIntents removes intents that this reconciliation has not started to create. Only a killed process leaves intents with an unknown result.
 func (rec *reconciliation) withdrawIntents() {
 	rec.updateState(func(s *state) {
-		for _, k := range s.intended() {
-			if !s.isUncertain(k) {
-				s.withdraw(k)
+		for _, k := range s.Intended() {
+			if !s.IsUncertain(k) {
+				s.Withdraw(k)
 			}
 		}
 	})
@@ -40,9 +40,9 @@ func (rec *reconciliation) withdrawIntents() {
 
 // markIntentsUncertain records that the effect is unknown of creates that an earlier process intended when it ended.
 func (rec *reconciliation) markIntentsUncertain() {
-	for _, k := range rec.state.intended() {
-		if !rec.state.isUncertain(k) {
-			rec.state.markUncertain(k, rec.now())
+	for _, k := range rec.state.Intended() {
+		if !rec.state.IsUncertain(k) {
+			rec.state.MarkUncertain(k, rec.now())
 		}
 	}
 }
@@ -57,11 +57,11 @@ func (rec *reconciliation) resolveUncertainCreate(k kind, what string, markedIDs
 			rec.addFindings(fmt.Sprintf("%s %s is marked as this shoot's own, but another one is in use; it is removed with the shoot, or by hand before", what, id))
 		}
 	}
-	since, uncertain := rec.state.uncertainSince(k)
+	since, uncertain := rec.state.UncertainSince(k)
 	switch {
 	case superfluous && !uncertain:
-		rec.updateState(func(s *state) { s.markUncertain(k, rec.now()) })
+		rec.updateState(func(s *state) { s.MarkUncertain(k, rec.now()) })
 	case !superfluous && uncertain && rec.started.Sub(since) >= uncertainCreateTimeout:
-		rec.updateState(func(s *state) { s.clearUncertain(k) })
+		rec.updateState(func(s *state) { s.ClearUncertain(k) })
 	}
 }

@@ -31,38 +31,40 @@ func searchedKinds() []kind {
 // recorded now and removed later is not one of them. A shoot from another seed counts as unfinished, too; its state lacks no kind that it has.
 func (s *state) adoptUpstreamState(finished bool) {
 	if s.fromUpstream() {
-		s.setFact(keyAdopted, "true")
+		s.SetFact(keyAdopted, "true")
 	}
-	if finished || s.config() != nil || s.fact(keyAdopted) == "" || s.fact(keyUnrecorded) != "" {
+	if finished || s.config() != nil || s.Fact(keyAdopted) == "" || s.Fact(keyUnrecorded) != "" {
 		return
 	}
 	var lacking []string
 	for _, k := range searchedKinds() {
-		if s.id(k) == "" {
+		if s.ID(k) == "" {
 			lacking = append(lacking, string(k))
 		}
 	}
-	s.setFact(keyUnrecorded, cmp.Or(strings.Join(lacking, ","), nothingUnrecorded))
+	s.SetFact(keyUnrecorded, cmp.Or(strings.Join(lacking, ","), nothingUnrecorded))
 }
 
 // unrecorded reports whether upstream's state lacked the kind and no resource of it has been recorded since.
 func (s *state) unrecorded(k kind) bool {
-	return slices.Contains(strings.Split(s.fact(keyUnrecorded), ","), string(k))
+	return slices.Contains(strings.Split(s.Fact(keyUnrecorded), ","), string(k))
 }
 
-// clearUnrecorded removes a kind from those that upstream's state lacked. The caller holds the mutex.
+// clearUnrecorded removes a kind from those that upstream's state lacked.
 func (s *state) clearUnrecorded(k kind) {
-	kinds := strings.Split(s.data[keyUnrecorded], ",")
-	if !slices.Contains(kinds, string(k)) {
-		return
-	}
-	kinds = slices.DeleteFunc(kinds, func(each string) bool { return each == string(k) })
-	s.data[keyUnrecorded] = cmp.Or(strings.Join(kinds, ","), nothingUnrecorded)
+	s.ChangeFact(keyUnrecorded, func(known string) string {
+		kinds := strings.Split(known, ",")
+		if !slices.Contains(kinds, string(k)) {
+			return known
+		}
+		kinds = slices.DeleteFunc(kinds, func(each string) bool { return each == string(k) })
+		return cmp.Or(strings.Join(kinds, ","), nothingUnrecorded)
+	})
 }
 
 // startedByUpstream reports whether the upstream extension began to create the shoot and did not finish.
 func startedByUpstream(shoot *infrastructure.Shoot, recorded *state) bool {
-	return shoot.Infrastructure.Status.ProviderStatus == nil && recorded.fact(keyUnrecorded) != ""
+	return shoot.Infrastructure.Status.ProviderStatus == nil && recorded.Fact(keyUnrecorded) != ""
 }
 
 // namesake is a resource with the name of one of the shoot's.
@@ -98,7 +100,7 @@ func namesOf(namesakes []namesake) []string {
 
 // isUnrecorded reports whether upstream's state lacked a kind that the user does not give, and nothing else identifies its resource.
 func (rec *reconciliation) isUnrecorded(k kind, givenID string) bool {
-	return rec.startedByUpstream && givenID == "" && rec.state.unrecorded(k) && rec.state.id(k) == "" && !rec.state.mayHaveMore(k)
+	return rec.startedByUpstream && givenID == "" && rec.state.unrecorded(k) && rec.state.ID(k) == "" && !rec.state.MayHaveMore(k)
 }
 
 func (rec *reconciliation) networksNamed(ctx context.Context) ([]cloudopenstack.Network, []namesake, error) {
