@@ -37,7 +37,8 @@ type Kubelets struct {
 	client   client.Client
 	stop     context.CancelFunc
 	stopping <-chan struct{} // closed by stop
-	ended    chan error
+	ended    chan struct{}
+	err      error // of the manager; valid once ended is closed
 	events   chan event.GenericEvent
 	onNodes  bool
 
@@ -62,10 +63,10 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
+		return nil, fmt.Errorf("preparing simulated kubelets: %w", err)
 	}
 	k := &Kubelets{
-		client: mgr.GetClient(), ended: make(chan error, 1), events: make(chan event.GenericEvent),
+		client: mgr.GetClient(), ended: make(chan struct{}), events: make(chan event.GenericEvent),
 		held: map[client.ObjectKey]bool{}, heldNodes: map[string]bool{},
 	}
 	for _, option := range options {
@@ -79,7 +80,7 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 		wiring.Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(k.pods))
 	}
 	if err := wiring.Complete(reconcile.AsReconciler(k.client, k)); err != nil {
-		return nil, fmt.Errorf("preparing to answer for pods: %w", err)
+		return nil, fmt.Errorf("preparing simulated kubelets: %w", err)
 	}
 	if err := untilAccepted(ctx, mgr.GetAPIReader()); err != nil {
 		return nil, err
@@ -87,8 +88,17 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	k.stop, k.stopping = stop, run.Done()
 	go k.run(run, mgr)
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return nil, errors.Join(fmt.Errorf("waiting for pods: %w", ctx.Err()), k.Stop())
+	syncing, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-k.ended: // the caches of a manager that has ended are never synced
+			cancel()
+		case <-syncing.Done():
+		}
+	}()
+	if !mgr.GetCache().WaitForCacheSync(syncing) {
+		return nil, errors.Join(fmt.Errorf("waiting for pods: %w", syncing.Err()), k.Stop())
 	}
 	return k, nil
 }
@@ -100,13 +110,13 @@ func untilAccepted(ctx context.Context, reader client.Reader) error {
 		err := reader.List(ctx, &corev1.PodList{}, client.Limit(1))
 		if !apierrors.IsUnauthorized(err) && !apierrors.IsForbidden(err) && !utilnet.IsConnectionRefused(err) {
 			if err != nil {
-				return fmt.Errorf("preparing to answer for pods: %w", err)
+				return fmt.Errorf("preparing simulated kubelets: %w", err)
 			}
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting until the API server accepts who answers for pods: %w: %w", ctx.Err(), err)
+			return fmt.Errorf("waiting until the API server accepts the user of the simulated kubelets: %w: %w", ctx.Err(), err)
 		case <-time.After(interval):
 		}
 	}
@@ -114,18 +124,18 @@ func untilAccepted(ctx context.Context, reader client.Reader) error {
 
 // run runs the manager. If it ends before Stop, it prints the error at once, since pods would not become ready any more.
 func (k *Kubelets) run(ctx context.Context, mgr manager.Manager) {
-	err := mgr.Start(ctx)
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(os.Stderr, "nobody answers for pods any more: %v\n", err)
+	defer close(k.ended)
+	if k.err = mgr.Start(ctx); k.err != nil && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "the simulated kubelets have ended: %v\n", k.err)
 	}
-	k.ended <- err
 }
 
 // Stop leaves all pods as they are.
 func (k *Kubelets) Stop() error {
 	k.stop()
-	if err := <-k.ended; err != nil {
-		return fmt.Errorf("answering for pods: %w", err)
+	<-k.ended
+	if k.err != nil {
+		return fmt.Errorf("simulating kubelets: %w", k.err)
 	}
 	return nil
 }
