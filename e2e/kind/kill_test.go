@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // TestLeader_Killed kills the leader at several moments of a shoot's creation, and of its deletion.

@@ -23,7 +23,8 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 const (
@@ -153,7 +154,7 @@ func (env *environment) cloudWrites(t *testing.T) wire.Calls {
 	t.Helper()
 	calls, err := env.Remote.Calls(t.Context())
 	require.NoError(t, err)
-	return calls.Where(func(c wire.Call) bool { return c.IsWrite() && c.Service != wire.Keystone })
+	return calls.Where(func(c wire.Call) bool { return c.IsWrite() && c.Service != services.Keystone })
 }
 
 // startReconcile requests a reconciliation of an Infrastructure and returns a function that waits for it.

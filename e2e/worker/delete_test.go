@@ -15,7 +15,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // testDelete deletes the Worker.
@@ -60,7 +61,7 @@ func testCrashInDelete(t *testing.T, env *environment) {
 	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.MachineController))
 	env.startController(t)
 	clusterstest.Eventually(t, "a server is deleted", func() bool {
-		return len(env.Cloud.Log().Where(func(c wire.Call) bool { return c.Service == wire.Nova && c.Method == http.MethodDelete })) > 0
+		return len(env.Cloud.Log().Where(func(c wire.Call) bool { return c.Service == services.Nova && c.Method == http.MethodDelete })) > 0
 	})
 	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.MachineController))
 	require.NoError(t, env.component(t).WaitCleanup(t.Context()))

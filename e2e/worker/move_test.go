@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // testMove moves the shoot's control plane to another seed, in the order in which gardenlet does. All that goes along is the ShootState as

@@ -426,23 +426,30 @@ func cloudRules() []importRule {
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
-			packages:             "internal/cloud/openstack/wire",
-			reason:               "faults and call logs of connections depend neither on the client nor on the cloud",
+			packages:             "internal/cloud/wire",
+			reason:               "faults and call logs of connections depend neither on a client nor on a cloud",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/cloud/openstack/services",
+			reason:               "names, paths and errors of services depend neither on the client nor on the fake",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud/wire"},
+			mayNotLink:           []string{"k8s.io/..."},
 		},
 		{
 			packages:             "internal/cloud/openstack/proxy",
 			reason:               "the proxy forwards what it does not understand, so it does not use the client",
 			withoutCommonImports: true,
-			mayImport:            []string{"internal/cloud/openstack/wire"},
+			mayImport:            []string{"internal/cloud/openstack/services", "internal/cloud/wire"},
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
 			packages:             "internal/cloud/openstack/fake/...",
 			reason:               "the fake shares no code with the client, since its tests would not find errors in shared code",
 			withoutCommonImports: true,
-			mayImport:            []string{"internal/cloud/openstack/fake/...", "internal/cloud/openstack/wire", "golang.org/x/crypto/..."},
+			mayImport:            []string{"internal/cloud/openstack/fake/...", "internal/cloud/openstack/services", "internal/cloud/wire", "golang.org/x/crypto/..."},
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
@@ -509,7 +516,7 @@ func otherModuleRules() []importRule {
 			reason:   "e2e tests run binaries as processes, and may import fakes, suites and API types only",
 			mayImport: slices.Concat([]string{
 				"e2e/...", "apis/...", "charts/...", "images/...", "helm.sh/helm/v4/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
-				"internal/cloud/openstack/wire", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
+				"internal/cloud/wire", "internal/cloud/openstack/services", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",
 			}, testLibraries()),

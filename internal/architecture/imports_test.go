@@ -98,7 +98,7 @@ func TestViolations(t *testing.T) {
 		"a cloud that knows Kubernetes":           {"internal/cloud/openstack", "k8s.io/api/core/v1", "k8s.io/api", 2},
 		"a cloud that knows our API types":        {"internal/cloud/openstack", ourPath + "/apis/openstack/v1alpha1", ourPath + "/apis", 2},
 		"a fake that shares code with the client": {"internal/cloud/openstack/fake", ourPath + "/internal/cloud/openstack", ourPath, 1},
-		"a client that knows its call log":        {"internal/cloud/openstack", ourPath + "/internal/cloud/openstack/wire", ourPath, 1},
+		"a client that knows its call log":        {"internal/cloud/openstack", ourPath + "/internal/cloud/wire", ourPath, 1},
 		"a proxy that knows the fake":             {"internal/cloud/openstack/proxy", ourPath + "/internal/cloud/openstack/fake", ourPath, 1},
 		"apis that bring all of Gardener":         {"apis/openstack/v1alpha1", gardener + "/pkg/utils/flow", gardener, 2},
 		"a test from outside that looks inside":   {"e2e", ourPath + "/internal/contract", ourPath, 1},

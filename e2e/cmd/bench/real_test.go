@@ -18,14 +18,15 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestCompare(t *testing.T) {
 	calls := func(methods ...string) map[string]cost {
 		var log wire.Calls
 		for _, method := range methods {
-			log = append(log, wire.Call{Service: wire.Neutron, Method: method, Path: "/v2.0/networks"})
+			log = append(log, wire.Call{Service: services.Neutron, Method: method, Path: "/v2.0/networks"})
 		}
 		return map[string]cost{rowFirst: {log: log}}
 	}
@@ -140,7 +141,7 @@ func newScreen(t *testing.T) (screen *terminal.Screen, read func() string) {
 // content are all resources and projects of a cloud.
 func content(t *testing.T, cloud *fake.Cloud) []any {
 	t.Helper()
-	projects, err := cloud.DoAsOperator(fake.AdminProject, http.MethodGet, wire.Keystone, "/v3/projects", nil)
+	projects, err := cloud.DoAsOperator(fake.AdminProject, http.MethodGet, services.Keystone, "/v3/projects", nil)
 	require.NoError(t, err)
 	return []any{cloud.State(""), projects}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/e2e/internal/workload"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // demo is one run of the demo.

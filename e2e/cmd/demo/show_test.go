@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestDrawDeployment(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // cloudFailure is a failure of the cloud while an Infrastructure is created.
@@ -75,7 +76,7 @@ func password(word string) func(*testenv.Env, *gardenlet.Shoot) {
 
 // refusal makes the cloud refuse networks.
 func refusal(status int, retryAfter time.Duration) func(*testenv.Env, *gardenlet.Shoot) {
-	createNetwork := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
+	createNetwork := wire.Match{Service: services.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
 	return func(env *testenv.Env, _ *gardenlet.Shoot) {
 		env.Cloud.Inject(wire.Fault{Match: createNetwork, Times: -1, Status: status, RetryAfter: retryAfter})
 	}

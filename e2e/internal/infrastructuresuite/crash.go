@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // testCrash ends the controller during an operation, in other ways than testEveryCall. The next process completes the operation, without a new
@@ -24,7 +25,7 @@ func testCrash(t *testing.T, f *testenv.Fixture) {
 		existing := env.Inventory()
 
 		env.WaitNextSecond(shoot)
-		env.KillAt(wire.Match{Service: wire.Neutron, Method: http.MethodGet}, wire.Before, func() { env.RequestReconcile(shoot) })
+		env.KillAt(wire.Match{Service: services.Neutron, Method: http.MethodGet}, wire.Before, func() { env.RequestReconcile(shoot) })
 		object := env.Get(shoot)
 		assert.NotContains(t, object.Annotations, v1beta1constants.GardenerOperation, "the order was taken")
 

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // failureMode is a way in which a request to the cloud fails.
@@ -69,7 +70,7 @@ func replaceEnv(t *testing.T, f *testenv.Fixture, env *testenv.Env) *testenv.Env
 // run lets a request of a shoot's creation fail, and then one of its deletion.
 func (a failureMode) run(env *testenv.Env, name string, turn int, first, last wire.Call) {
 	env.T.Helper()
-	if first.Service == wire.Keystone && env.Controller != nil {
+	if first.Service == services.Keystone && env.Controller != nil {
 		env.StopController() // which forgets its session
 	}
 	if env.Controller == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // testForceDelete deletes a shoot whose cloud is unreachable: without success, and then by force. What that leaves in the cloud has the

@@ -17,7 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // testLifecycle creates, reconciles, changes and deletes an Infrastructure by gardenlet's component, and checks the fields that gardenlet reads.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // TestNewAccount_ContextCanceled lets the caller give up at one of the calls that make an account.

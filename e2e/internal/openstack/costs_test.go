@@ -5,13 +5,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestCosts(t *testing.T) {
-	login := wire.Call{Service: wire.Keystone, Method: "POST", Path: "/v3/auth/tokens"}
-	server := wire.Call{Service: wire.Nova, Method: "POST", Path: "/v2.1/servers"}
-	port := wire.Call{Service: wire.Neutron, Method: "POST", Path: "/v2.0/ports"}
+	login := wire.Call{Service: services.Keystone, Method: "POST", Path: "/v3/auth/tokens", Login: true}
+	server := wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"}
+	port := wire.Call{Service: services.Neutron, Method: "POST", Path: "/v2.0/ports"}
 	assert.Equal(t, []string{
 		"                                     calls  per machine",
 		"neutron POST /v2.0/ports                 2         1.00",

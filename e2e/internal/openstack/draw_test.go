@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 func TestDraw(t *testing.T) {
@@ -30,7 +30,7 @@ func TestDraw(t *testing.T) {
 	router := plant("routers", fake.Attrs{
 		"name": "gate", "external_gateway_info": map[string]any{"network_id": empty.Networks[0].ID},
 	})
-	_, err := cloud.DoAsOperator(fake.DefaultProject, http.MethodPut, wire.Neutron,
+	_, err := cloud.DoAsOperator(fake.DefaultProject, http.MethodPut, services.Neutron,
 		"/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	require.NoError(t, err)
 	plant("security-groups", fake.Attrs{"name": "group"})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // attachTimeout bounds the time until the fake's first response.

@@ -10,7 +10,8 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // TestAttach uses a fake as if it were another process: by HTTP alone.
@@ -36,7 +37,7 @@ func TestAttach(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, calls.Count()["neutron POST /v2.0/networks"])
 
-	require.NoError(t, remote.Inject(t.Context(), wire.Fault{Match: wire.Match{Service: wire.Neutron, Method: http.MethodPost}, Times: 1, Status: 500}))
+	require.NoError(t, remote.Inject(t.Context(), wire.Fault{Match: wire.Match{Service: services.Neutron, Method: http.MethodPost}, Times: 1, Status: 500}))
 	_, err = account.DoAsMember(t.Context(), http.MethodPost, conformance.Network, "/v2.0/networks", conformance.Body{"network": conformance.Body{"name": "two"}})
 	require.ErrorContains(t, err, "500")
 	require.NoError(t, remote.ClearFaults(t.Context()))

@@ -13,8 +13,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // The tests in this file use a stateful fake over real HTTP.
@@ -272,7 +273,7 @@ func TestSession_ListPorts_DeletedWhileListing(t *testing.T) {
 					ends++
 					query, err := url.ParseQuery(event.Call.Query)
 					assert.NoError(t, err)
-					_, err = c.DoAsOperator(fake.DefaultProject, http.MethodDelete, wire.Neutron, "/v2.0/ports/"+query.Get("marker"), nil)
+					_, err = c.DoAsOperator(fake.DefaultProject, http.MethodDelete, services.Neutron, "/v2.0/ports/"+query.Get("marker"), nil)
 					assert.NoError(t, err)
 				}
 				return wire.Proceed
@@ -370,7 +371,7 @@ func TestSession_LoadBalancersAndShareNetworks(t *testing.T) {
 }
 
 func TestSession_WithoutOctaviaAndManila(t *testing.T) {
-	c := startCloud(t, fake.WithoutServices(wire.Octavia, wire.Manila))
+	c := startCloud(t, fake.WithoutServices(services.Octavia, services.Manila))
 	s := logInto(t, c)
 	assert.False(t, s.HasLoadBalancers())
 	assert.False(t, s.HasShares())

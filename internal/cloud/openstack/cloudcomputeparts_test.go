@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 func TestSession_CreateServer_OldMicroversion(t *testing.T) {
@@ -143,7 +143,7 @@ func TestSession_DeleteVolume_Attached(t *testing.T) {
 }
 
 func TestSession_WithoutCinderAndGlance(t *testing.T) {
-	s := logInto(t, startCloud(t, fake.WithoutServices(wire.Cinder, wire.Glance)))
+	s := logInto(t, startCloud(t, fake.WithoutServices(services.Cinder, services.Glance)))
 	assert.False(t, s.HasVolumes())
 	_, err := s.ListVolumes(t.Context(), openstack.VolumeFilter{})
 	assert.True(t, openstack.IsServiceMissing(err))

@@ -9,7 +9,8 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // upstreamShoot makes what the upstream extension makes, with the names and the state that it writes.
@@ -18,7 +19,7 @@ func upstreamShoot(t *testing.T) (*environment, fake.State) {
 	network := env.plant("networks", fake.Attrs{"name": technicalID})
 	subnet := env.plant("subnets", fake.Attrs{"name": technicalID, "network_id": network, "ip_version": 4, "cidr": "10.250.0.0/19", "dns_nameservers": []string{"1.1.1.1"}})
 	router := env.plantRouter(technicalID)
-	env.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+	env.operate("PUT", services.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	group := env.plant("security-groups", fake.Attrs{"name": technicalID, "description": "Cluster Nodes"})
 	for _, rule := range wantedRules(defaultGroup(), group)[2:] {
 		attrs := fake.Attrs{"security_group_id": group, "direction": rule.Direction, "ethertype": rule.EtherType, "description": rule.Description}
@@ -100,7 +101,7 @@ func upstreamShootInSubnet(t *testing.T) *environment {
 	subnet := env.plantSubnet(network, "theirs", "10.250.64.0/20")
 	env.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: &subnet}
 	router := env.plantRouter(technicalID)
-	env.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+	env.operate("PUT", services.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	group := env.plant("security-groups", fake.Attrs{"name": technicalID, "description": "Cluster Nodes"})
 	env.saveUpstreamState(map[string]string{
 		"Network": network, "NetworkName": "theirs", "Subnet": subnet, "Router": router, "SecurityGroup": group, "SecurityGroupName": technicalID,
@@ -115,7 +116,7 @@ func TestDelete_UpstreamRouterInGivenSubnet(t *testing.T) {
 		"without having reconciled before": func(*environment) {},
 		"after a reconcile":                func(env *environment) { env.mustReconcile() },
 		"with routes to nodes, whose range is not recorded": func(env *environment) {
-			env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.state()["Router"], map[string]any{"router": map[string]any{
+			env.operate("PUT", services.Neutron, "/v2.0/routers/"+env.state()["Router"], map[string]any{"router": map[string]any{
 				"routes": []any{map[string]any{"destination": "100.96.1.0/24", "nexthop": "10.250.64.9"}},
 			}})
 		},

@@ -11,7 +11,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestDriver_Delete(t *testing.T) {
@@ -66,7 +67,7 @@ func TestDriver_Delete(t *testing.T) {
 		env := newEnvironment(t)
 		empty := env.resources()
 		env.mustReconcile()
-		env.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron, Method: "DELETE"}, Times: -1, Status: 500})
+		env.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Neutron, Method: "DELETE"}, Times: -1, Status: 500})
 		require.Error(t, env.delete())
 		assert.NotEmpty(t, env.state()["Network"])
 		env.cloud.ClearFaults()
@@ -100,7 +101,7 @@ func TestDriver_DeleteWithMissingInputs(t *testing.T) {
 		env.assertUnchanged(before)
 	})
 	t.Run("works without Octavia and Manila", func(t *testing.T) {
-		env := newEnvironment(t, fake.WithoutServices(wire.Octavia, wire.Manila))
+		env := newEnvironment(t, fake.WithoutServices(services.Octavia, services.Manila))
 		empty := env.resources()
 		env.mustReconcile()
 		env.mustDelete()
@@ -149,7 +150,7 @@ func TestDriver_DeleteBlocked(t *testing.T) {
 			return found[0].(map[string]any)["id"]
 		}
 		env.plant("servers", fake.Attrs{
-			"name": "bastion", "flavorRef": first(wire.Nova, "/v2.1/flavors", "flavors"), "imageRef": first(wire.Glance, "/v2/images", "images"),
+			"name": "bastion", "flavorRef": first(services.Nova, "/v2.1/flavors", "flavors"), "imageRef": first(services.Glance, "/v2/images", "images"),
 			"networks": []any{map[string]any{"uuid": env.state()["Network"]}},
 		})
 		err := env.delete()
@@ -181,7 +182,7 @@ func TestDriver_DeleteBlocked(t *testing.T) {
 		env.takeCalls()
 		require.ErrorContains(t, env.delete(), "; and 1495 more")
 		ofNova := env.takeCalls().Where(func(call wire.Call) bool {
-			return call.Service == wire.Nova && strings.Contains(call.Path, "/servers/")
+			return call.Service == services.Nova && strings.Contains(call.Path, "/servers/")
 		})
 		assert.Len(t, ofNova, 5, ofNova.Summary())
 	})
@@ -189,7 +190,7 @@ func TestDriver_DeleteBlocked(t *testing.T) {
 		env := newEnvironment(t)
 		env.mustReconcile()
 		subnet := env.plantSubnet(env.plant("networks", fake.Attrs{"name": "other"}), "other", "192.168.7.0/24")
-		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		env.operate("PUT", services.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		err := env.delete()
 		require.ErrorContains(t, err, "is still connected to subnet "+subnet)
 		assert.Equal(t, cloud.InUse, cloud.KindOf(err))

@@ -10,13 +10,14 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // updateResource edits a Neutron resource behind the driver's back.
 func (env *environment) updateResource(collection, key, id string, attrs fake.Attrs) {
 	env.t.Helper()
-	env.operate("PUT", wire.Neutron, "/v2.0/"+collection+"/"+id, map[string]any{key: attrs})
+	env.operate("PUT", services.Neutron, "/v2.0/"+collection+"/"+id, map[string]any{key: attrs})
 }
 
 func TestDrift_Repaired(t *testing.T) {
@@ -58,7 +59,7 @@ func TestDrift_Repaired(t *testing.T) {
 		},
 		"an interface that was removed": {
 			func(env *environment) {
-				env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/remove_router_interface", map[string]any{"subnet_id": env.state()["Subnet"]})
+				env.operate("PUT", services.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/remove_router_interface", map[string]any{"subnet_id": env.state()["Subnet"]})
 			},
 			func(env *environment) bool {
 				return strings.Contains(strings.Join(env.resources().List(), "\n"), "network:router_interface")
@@ -119,7 +120,7 @@ func TestDrift_Reported(t *testing.T) {
 		env := newEnvironment(t)
 		env.mustReconcile()
 		subnet := env.plantSubnet(env.plant("networks", fake.Attrs{"name": "other"}), "other", "192.168.7.0/24")
-		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		env.operate("PUT", services.Neutron, "/v2.0/routers/"+env.state()["Router"]+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		outcome := env.mustReconcile()
 		require.Len(t, outcome.Findings, 1)
 		assert.Contains(t, outcome.Findings[0], "subnet "+subnet+", which is not the shoot's")

@@ -10,7 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestChooseFloatingNetwork(t *testing.T) {
@@ -129,7 +130,7 @@ func TestFindFloatingNetwork_PoolCorrected(t *testing.T) {
 	t.Run("afterwards the network counts, whatever its name", func(t *testing.T) {
 		env, other := wrongPool(t)
 		env.mustReconcile()
-		_, err := env.cloud.DoAsOperator(fake.AdminProject, "PUT", wire.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
+		_, err := env.cloud.DoAsOperator(fake.AdminProject, "PUT", services.Neutron, "/v2.0/networks/"+other, map[string]any{"network": fake.Attrs{"name": "renamed"}})
 		require.NoError(t, err)
 		env.takeCalls()
 		env.mustReconcile()

@@ -9,7 +9,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // floatingNetwork is the ID of the external network.
@@ -77,7 +78,7 @@ func TestGivenRouter(t *testing.T) {
 		env.cloud.SetHook(func(event wire.Event) wire.HookResult {
 			if event.Phase == wire.After && event.Call.Name() == "neutron GET /v2.0/routers/{id}" {
 				if reads++; reads == 2 {
-					env.operate("PUT", wire.Neutron, "/v2.0/routers/"+id, map[string]any{
+					env.operate("PUT", services.Neutron, "/v2.0/routers/"+id, map[string]any{
 						"router": map[string]any{"external_gateway_info": map[string]any{"network_id": env.floatingNetwork()}},
 					})
 				}
@@ -138,7 +139,7 @@ func TestGivenSubnet(t *testing.T) {
 	t.Run("on a given router that is connected already keeps its interface", func(t *testing.T) {
 		env, subnet := given(t)
 		router := env.plantRouter("theirs")
-		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		env.operate("PUT", services.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		env.config.Networks.Router = &openstackv1alpha1.Router{ID: router}
 		env.reconcileTwiceAndDelete()
 	})
@@ -168,7 +169,7 @@ func TestGivenSubnet(t *testing.T) {
 		} {
 			env, subnet := given(t)
 			theirs := env.plantRouter("theirs")
-			env.operate("PUT", wire.Neutron, "/v2.0/routers/"+theirs+"/add_router_interface", map[string]any{"subnet_id": subnet})
+			env.operate("PUT", services.Neutron, "/v2.0/routers/"+theirs+"/add_router_interface", map[string]any{"subnet_id": subnet})
 			env.config.Networks.Router = router(env)
 			_, err := env.reconcile()
 			require.ErrorContains(t, err, "networks.router.id: subnet "+subnet+" is connected to router "+theirs+" already; give that router", name)

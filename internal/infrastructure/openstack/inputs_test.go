@@ -19,7 +19,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 func TestDriver_ValidateMessages(t *testing.T) {
@@ -171,7 +171,7 @@ func TestDriver_ReconcileErrorKinds(t *testing.T) {
 		}, cloud.Configuration, "shoot.spec.networking.providerConfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env := newEnvironment(t, fake.WithoutServices(wire.Manila))
+			env := newEnvironment(t, fake.WithoutServices(services.Manila))
 			test.arrange(env)
 			_, err := env.driver.Reconcile(t.Context(), env.input(), &savingRecorder{env: env})
 			require.ErrorContains(t, err, test.text)

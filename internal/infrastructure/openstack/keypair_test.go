@@ -10,7 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestDecideKeyPair(t *testing.T) {
@@ -56,7 +57,7 @@ func TestKeyRecord(t *testing.T) {
 }
 
 func TestEnsureKeyPair_LostReplacement(t *testing.T) {
-	post := wire.Match{Service: wire.Nova, Method: "POST"}
+	post := wire.Match{Service: services.Nova, Method: "POST"}
 	t.Run("one whose replacement got lost is still the shoot's after another rotation", func(t *testing.T) {
 		env := newEnvironment(t)
 		empty := env.resources()

@@ -15,7 +15,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // createLoadBalancer plants what a cloud-controller-manager makes for a Service: load balancer, floating IP and security group.
@@ -63,8 +64,8 @@ func TestRemoveLoadBalancers(t *testing.T) {
 		defer cancel()
 		var lists atomic.Int32
 		env.cloud.SetHook(func(event wire.Event) wire.HookResult {
-			deleting := env.cloud.Log().Where(func(call wire.Call) bool { return call.Method == http.MethodDelete && call.Service == wire.Octavia })
-			isList := event.Phase == wire.Before && event.Call.Method == http.MethodGet && event.Call.Service == wire.Octavia
+			deleting := env.cloud.Log().Where(func(call wire.Call) bool { return call.Method == http.MethodDelete && call.Service == services.Octavia })
+			isList := event.Phase == wire.Before && event.Call.Method == http.MethodGet && event.Call.Service == services.Octavia
 			if isList && len(deleting) > 0 && lists.Add(1) == 2 {
 				cancel() // after the status was read once since the deletion
 			}
@@ -109,7 +110,7 @@ func TestOrphanedLoadBalancers(t *testing.T) {
 		network := env.plant("networks", fake.Attrs{"name": "shared"})
 		subnet := env.plantSubnet(network, "others", "10.9.0.0/24")
 		env.config.Networks.Router = &openstackv1alpha1.Router{ID: env.plantRouter("shared")}
-		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+env.config.Networks.Router.ID+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		env.operate("PUT", services.Neutron, "/v2.0/routers/"+env.config.Networks.Router.ID+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		env.config.Networks.ID = &network
 		env.createLoadBalancer(technicalID+"-b", subnet)
 		env.plant("loadbalancers", fake.Attrs{"name": "kube_service_" + technicalID, "vip_subnet_id": subnet})
@@ -139,7 +140,7 @@ func TestRemoveRoutes(t *testing.T) {
 		env := newEnvironment(t)
 		router := env.plantRouter("theirs")
 		subnet := env.plantSubnet(env.plant("networks", fake.Attrs{"name": "office"}), "office", "192.168.7.0/24")
-		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		env.operate("PUT", services.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		theirs := map[string]any{"destination": "172.16.0.0/16", "nexthop": "192.168.7.9"}
 		env.updateResource("routers", "router", router, fake.Attrs{"routes": []any{theirs}})
 		env.config.Networks.Router = &openstackv1alpha1.Router{ID: router}
@@ -187,7 +188,7 @@ func TestRemoveRoutes_GivenSubnet(t *testing.T) {
 	}
 	t.Run("of the user and of another shoot stay on the user's router", func(t *testing.T) {
 		env, router, subnet := given(t)
-		env.operate("PUT", wire.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
+		env.operate("PUT", services.Neutron, "/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 		users, neighbours := route("172.16.0.0/16", "10.250.64.9"), route("100.128.1.0/24", "10.250.64.8")
 		env.updateResource("routers", "router", router, fake.Attrs{"routes": []any{users, neighbours}})
 		before := env.resources()

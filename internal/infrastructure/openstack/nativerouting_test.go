@@ -9,7 +9,7 @@ import (
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // setOverlay switches Calico's overlay on or off.

@@ -13,7 +13,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestOutcome(t *testing.T) {
@@ -198,7 +199,7 @@ func TestEnsureKeyPair(t *testing.T) {
 	})
 	t.Run("a key that was rotated after a crash replaces the crashed one's", func(t *testing.T) {
 		env := newEnvironment(t)
-		env.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Drop: wire.DropAfter})
+		env.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Nova, Method: "POST"}, Drop: wire.DropAfter})
 		_, err := env.reconcile()
 		require.Error(t, err)
 		env.infra.Spec.SSHPublicKey = []byte(otherKey)

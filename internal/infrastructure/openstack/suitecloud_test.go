@@ -13,8 +13,9 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 	cloudtransport "github.com/trellis-garden/trellis/internal/cloud/transport"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 	"github.com/trellis-garden/trellis/internal/infrastructure/infrastructuretest"
@@ -118,7 +119,7 @@ func (c *suiteCloud) plantShoot(name, mark string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.fake.DoAsOperator(fake.DefaultProject, http.MethodPut, wire.Neutron,
+	_, err = c.fake.DoAsOperator(fake.DefaultProject, http.MethodPut, services.Neutron,
 		"/v2.0/routers/"+router+"/add_router_interface", map[string]any{"subnet_id": subnet})
 	if err != nil {
 		return err
@@ -144,19 +145,19 @@ type resourceListing struct {
 
 func resourceListings() []resourceListing {
 	return []resourceListing{
-		{"network", wire.Neutron, "/v2.0/networks", "networks", []string{"admin_state_up", "description", "mtu", "shared", "tags"}},
-		{"subnet", wire.Neutron, "/v2.0/subnets", "subnets", []string{
+		{"network", services.Neutron, "/v2.0/networks", "networks", []string{"admin_state_up", "description", "mtu", "shared", "tags"}},
+		{"subnet", services.Neutron, "/v2.0/subnets", "subnets", []string{
 			"network_id", "cidr", "gateway_ip", "enable_dhcp", "dns_nameservers", "host_routes", "description", "tags",
 		}},
-		{"router", wire.Neutron, "/v2.0/routers", "routers", []string{"admin_state_up", "description", "routes", "tags"}},
-		{"port", wire.Neutron, "/v2.0/ports", "ports", []string{"network_id", "device_owner", "device_id", "security_groups"}},
-		{"floating IP", wire.Neutron, "/v2.0/floatingips", "floatingips", []string{"description", "port_id"}},
-		{"security group", wire.Neutron, "/v2.0/security-groups", "security_groups", []string{"description", "tags"}},
-		{"security group rule", wire.Neutron, "/v2.0/security-group-rules", "security_group_rules", []string{
+		{"router", services.Neutron, "/v2.0/routers", "routers", []string{"admin_state_up", "description", "routes", "tags"}},
+		{"port", services.Neutron, "/v2.0/ports", "ports", []string{"network_id", "device_owner", "device_id", "security_groups"}},
+		{"floating IP", services.Neutron, "/v2.0/floatingips", "floatingips", []string{"description", "port_id"}},
+		{"security group", services.Neutron, "/v2.0/security-groups", "security_groups", []string{"description", "tags"}},
+		{"security group rule", services.Neutron, "/v2.0/security-group-rules", "security_group_rules", []string{
 			"security_group_id", "direction", "ethertype", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix", "remote_group_id",
 		}},
-		{"key pair", wire.Nova, "/v2.1/os-keypairs", "keypairs", []string{"public_key"}},
-		{"load balancer", wire.Octavia, "/v2/lbaas/loadbalancers", "loadbalancers", []string{"description", "vip_subnet_id"}},
+		{"key pair", services.Nova, "/v2.1/os-keypairs", "keypairs", []string{"public_key"}},
+		{"load balancer", services.Octavia, "/v2/lbaas/loadbalancers", "loadbalancers", []string{"description", "vip_subnet_id"}},
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // lateCreates are creates of which a cloud may have forgotten the caller, and how they take effect after all.
@@ -134,7 +135,7 @@ func TestEnsureInterface_Refused(t *testing.T) {
 	env.cloud.SetHook(func(event wire.Event) wire.HookResult {
 		if event.Phase == wire.Before && event.Call.Name() == addInterface && !faster {
 			faster = true // the user is
-			env.operate("PUT", wire.Neutron, connect, map[string]any{"subnet_id": subnet})
+			env.operate("PUT", services.Neutron, connect, map[string]any{"subnet_id": subnet})
 		}
 		return wire.Proceed
 	})
@@ -150,7 +151,7 @@ func TestObserveShareNetwork_Renamed(t *testing.T) {
 	env.config.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 	empty := env.resources()
 	env.mustReconcile()
-	env.operate("PUT", wire.Manila, "/v2/share-networks/"+env.state()["ShareNetwork"], map[string]any{"share_network": map[string]any{"name": "renamed"}})
+	env.operate("PUT", services.Manila, "/v2/share-networks/"+env.state()["ShareNetwork"], map[string]any{"share_network": map[string]any{"name": "renamed"}})
 	env.takeCalls()
 	env.mustReconcile()
 	assert.Equal(t, 1, env.takeCalls().Count()[getShares], "one call")

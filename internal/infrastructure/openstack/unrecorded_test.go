@@ -10,7 +10,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -116,21 +117,21 @@ func TestUpstreamStopped_UncertainNamesakes(t *testing.T) {
 		assert.Contains(t, contract.Codes(err), gardencorev1beta1.ErrorConfigurationProblem)
 		assert.Empty(t, env.resources().KeyPairs, "what is certain is gone")
 
-		env.operate("DELETE", wire.Neutron, "/v2.0/networks/"+another, nil)
+		env.operate("DELETE", services.Neutron, "/v2.0/networks/"+another, nil)
 		env.mustDelete()
 		assert.Equal(t, countByKind(newEnvironment(t).resources()), countByKind(env.resources()))
 	})
 	t.Run("a deletion names what has another form", func(t *testing.T) {
 		env, _ := upstreamShoot(t)
 		group := env.plant("security-groups", fake.Attrs{"name": technicalID, "description": "somebody's"})
-		env.operate("DELETE", wire.Neutron, "/v2.0/security-groups/"+env.state()["SecurityGroup"], nil)
+		env.operate("DELETE", services.Neutron, "/v2.0/security-groups/"+env.state()["SecurityGroup"], nil)
 		env.removeFromState("SecurityGroup", "SecurityGroupName")
 		err := env.delete()
 		require.ErrorContains(t, err, "security group "+group)
 		assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 		require.Len(t, env.resources().Networks, len(newEnvironment(t).resources().Networks), "all that is certain is gone")
 
-		env.operate("DELETE", wire.Neutron, "/v2.0/security-groups/"+group, nil)
+		env.operate("DELETE", services.Neutron, "/v2.0/security-groups/"+group, nil)
 		env.mustDelete()
 		assert.Equal(t, countByKind(newEnvironment(t).resources()), countByKind(env.resources()))
 	})

@@ -11,7 +11,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // upstreamCreate is one create of upstream's extension. It returns what upstream records of it afterwards.
@@ -31,7 +32,7 @@ func upstreamCreates() []upstreamCreate {
 	}
 	attach := func(key string) upstreamCreate {
 		return upstreamCreate{what: "router interface in " + key, do: func(env *environment, made map[string]string) map[string]string {
-			env.operate("PUT", wire.Neutron, "/v2.0/routers/"+made["Router"]+"/add_router_interface", map[string]any{"subnet_id": made[key]})
+			env.operate("PUT", services.Neutron, "/v2.0/routers/"+made["Router"]+"/add_router_interface", map[string]any{"subnet_id": made[key]})
 			return nil
 		}}
 	}
@@ -140,7 +141,7 @@ func TestUpstreamStopped_FailedAttempts(t *testing.T) {
 		env := stoppedUpstream(t, all, nil)
 		made := env.state()
 		env.saveUpstreamState(map[string]string{"Network": made["Network"], "NetworkName": technicalID})
-		fail(env, wire.Match{Service: wire.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"})
+		fail(env, wire.Match{Service: services.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"})
 		require.Error(t, env.delete())
 		require.Empty(t, env.state()["Network"], "forgotten, since it is gone")
 		env.restart()
@@ -150,12 +151,12 @@ func TestUpstreamStopped_FailedAttempts(t *testing.T) {
 	t.Run("a deletion that found load balancers", func(t *testing.T) {
 		env := stoppedUpstream(t, all, map[string]string{openstackv1alpha1.StateKeyResourcesExist: "true"})
 		balancer := env.plant("loadbalancers", fake.Attrs{"name": "kube_service_" + technicalID + "_default_web", "vip_subnet_id": env.resources().Subnets[0].ID})
-		port := env.operate("GET", wire.Octavia, "/v2.0/lbaas/loadbalancers/"+balancer, nil)["loadbalancer"].(map[string]any)["vip_port_id"]
+		port := env.operate("GET", services.Octavia, "/v2.0/lbaas/loadbalancers/"+balancer, nil)["loadbalancer"].(map[string]any)["vip_port_id"]
 		env.plant("floatingips", fake.Attrs{
 			"floating_network_id": env.floatingNetwork(), "port_id": port,
 			"description": "Floating IP for Kubernetes external service default/web from cluster " + technicalID,
 		})
-		fail(env, wire.Match{Service: wire.Octavia, Method: "DELETE"})
+		fail(env, wire.Match{Service: services.Octavia, Method: "DELETE"})
 		require.Error(t, env.delete())
 		env.restart()
 		env.mustDelete()
@@ -170,7 +171,7 @@ func TestUpstreamStopped_FailedAttempts(t *testing.T) {
 			}
 			env.saveUpstreamState(state)
 			network := env.resources().Networks[0].ID
-			fail(env, wire.Match{Service: wire.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"})
+			fail(env, wire.Match{Service: services.Neutron, Method: "DELETE", Path: "/v2.0/routers/{id}"})
 			require.Error(t, env.delete())
 			env.restart()
 			another := env.plant("networks", fake.Attrs{"name": technicalID})
@@ -184,7 +185,7 @@ func TestUpstreamStopped_FailedAttempts(t *testing.T) {
 		env := stoppedUpstream(t, 2, map[string]string{openstackv1alpha1.StateKeyResourcesExist: "true"})
 		before := env.resources()
 		for _, path := range []string{"/v2.0/networks", "/v2.0/routers", "/v2.0/subnets", "/v2.0/security-groups"} {
-			fail(env, wire.Match{Service: wire.Neutron, Method: "POST", Path: path})
+			fail(env, wire.Match{Service: services.Neutron, Method: "POST", Path: path})
 		}
 		_, err := env.reconcile()
 		require.Error(t, err)

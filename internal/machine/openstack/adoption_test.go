@@ -12,7 +12,8 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func (s *testCloud) providerID(id string) string {
@@ -192,7 +193,7 @@ func TestCreateMachine_FlavorReplaced(t *testing.T) {
 
 func TestCreateMachine_ForbiddenOnce(t *testing.T) {
 	s := startCloud(t)
-	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Times: 1, Status: 403})
+	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Nova, Method: "POST"}, Times: 1, Status: 403})
 	require.NoError(t, s.newMachine(machineName).create(t.Context(), s.process()))
 	require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)
 }

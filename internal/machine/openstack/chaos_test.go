@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // chaos breaks connections and kills processes at random while many machines are changed, so that failures of one affect

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // action is an operation during which a fault is injected.
@@ -56,9 +57,9 @@ func faultCases() []faultCase {
 		{name: "400", fault: wire.Fault{Status: 400}, appliesTo: creates},
 		{name: "404", fault: wire.Fault{Status: 404}, appliesTo: creates},
 		{name: "quota of ports", fault: wire.Fault{Status: 409, Type: "OverQuota"}, appliesTo: func(c wire.Call) bool {
-			return creates(c) && c.Service == wire.Neutron
+			return creates(c) && c.Service == services.Neutron
 		}},
-		{name: "413", fault: wire.Fault{Status: 413}, appliesTo: func(c wire.Call) bool { return creates(c) && c.Service == wire.Nova }},
+		{name: "413", fault: wire.Fault{Status: 413}, appliesTo: func(c wire.Call) bool { return creates(c) && c.Service == services.Nova }},
 	}
 }
 

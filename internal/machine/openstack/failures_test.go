@@ -16,7 +16,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestMCMError(t *testing.T) {
@@ -79,10 +80,10 @@ func TestCreateMachine_Refused(t *testing.T) {
 			s.cloud.SetTransition(fake.ServerBuild, fake.Transition{Polls: 1, Fail: true})
 		}, want: codes.ResourceExhausted, wantText: "No valid host"},
 		"the permission is missing": {given: func(_ *testing.T, s *testCloud) {
-			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Times: -1, Status: 403})
+			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Nova, Method: "POST"}, Times: -1, Status: 403})
 		}, want: codes.PermissionDenied, wantText: "role"},
 		"the cloud is down": {given: func(_ *testing.T, s *testCloud) {
-			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503})
+			s.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Nova}, Times: -1, Status: 503})
 		}, want: codes.Unavailable, wantText: "503"},
 		"the flavor does not exist": {
 			given: nothing, want: codes.ResourceExhausted, wantText: `no flavor "huge" in this region`,
@@ -182,7 +183,7 @@ func TestDeleteMachine_Failed(t *testing.T) {
 func TestWaitForServer_FailedPolls(t *testing.T) {
 	for failures, want := range map[int]codes.Code{2 * maxFailedPolls: codes.OK, 2*maxFailedPolls + 2: codes.Unavailable} {
 		s := startCloud(t)
-		polls := wire.Match{Service: wire.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
+		polls := wire.Match{Service: services.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
 		s.cloud.Inject(wire.Fault{Match: polls, Skip: 1, Times: failures, Status: 503}) // the session repeats the request
 		require.Equal(t, want, code(s.newMachine(machineName).create(t.Context(), s.process())), failures)
 		require.Len(t, s.cloud.State(fake.DefaultProject).Servers, 1)

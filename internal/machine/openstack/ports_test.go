@@ -8,7 +8,8 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestPorts_NoPortSecurity(t *testing.T) {
@@ -37,7 +38,7 @@ func TestPorts_NoPortSecurity(t *testing.T) {
 
 func TestPorts_Reused(t *testing.T) {
 	s := startCloud(t)
-	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Status: 500})
+	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Nova, Method: "POST"}, Status: 500})
 	p, o := s.process(), s.newMachine(machineName)
 	require.Error(t, o.create(t.Context(), p))
 	left := s.cloud.State(fake.DefaultProject).Ports
@@ -50,7 +51,7 @@ func TestPorts_Reused(t *testing.T) {
 
 func TestPorts_Replaced(t *testing.T) {
 	s := startCloud(t)
-	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Nova, Method: "POST"}, Status: 500})
+	s.cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Nova, Method: "POST"}, Status: 500})
 	p := s.process()
 	require.Error(t, s.newMachine(machineName, func(spec *v1alpha1.MachineProviderConfigSpec) { spec.SecurityGroups = []string{"default"} }).create(t.Context(), p))
 	require.NoError(t, s.newMachine(machineName).create(t.Context(), p))

@@ -17,8 +17,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/worker"
 )

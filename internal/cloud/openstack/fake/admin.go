@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // registerAdmin serves state, call log and faults to other processes, below /-/ and without a token. Bodies are JSON; durations in bodies are

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 func TestCreate_BulkFails(t *testing.T) {
@@ -224,7 +224,7 @@ func TestSetMissingServices(t *testing.T) {
 		_, err = openstack.NewLoadBalancerV2(p, gophercloud.EndpointOpts{})
 		return err
 	}
-	cloud.SetMissingServices(wire.Octavia, wire.Manila)
+	cloud.SetMissingServices(services.Octavia, services.Manila)
 	require.ErrorContains(t, find(), "No suitable endpoint")
 	cloud.SetMissingServices()
 	require.NoError(t, find())

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/nova"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/octavia"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Cloud is one OpenStack. All methods are safe for concurrent use.

@@ -5,7 +5,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/keystone"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/nova"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // createTarget is the path at which resources of a collection are created.
@@ -16,20 +17,20 @@ type createTarget struct {
 
 func createTargetFor(collection string) (createTarget, bool) {
 	p, found := map[string]createTarget{
-		"networks":             {wire.Neutron, "/v2.0/", "network"},
-		"subnets":              {wire.Neutron, "/v2.0/", "subnet"},
-		"subnetpools":          {wire.Neutron, "/v2.0/", "subnetpool"},
-		"routers":              {wire.Neutron, "/v2.0/", "router"},
-		"ports":                {wire.Neutron, "/v2.0/", "port"},
-		"floatingips":          {wire.Neutron, "/v2.0/", "floatingip"},
-		"security-groups":      {wire.Neutron, "/v2.0/", "security_group"},
-		"security-group-rules": {wire.Neutron, "/v2.0/", "security_group_rule"},
-		"os-keypairs":          {wire.Nova, "/v2.1/", "keypair"},
-		"os-server-groups":     {wire.Nova, "/v2.1/", "server_group"},
-		"servers":              {wire.Nova, "/v2.1/", "server"},
-		"loadbalancers":        {wire.Octavia, "/v2.0/lbaas/", "loadbalancer"},
-		"share-networks":       {wire.Manila, "/v2/", "share_network"},
-		"volumes":              {wire.Cinder, "/v3/operator/", "volume"},
+		"networks":             {services.Neutron, "/v2.0/", "network"},
+		"subnets":              {services.Neutron, "/v2.0/", "subnet"},
+		"subnetpools":          {services.Neutron, "/v2.0/", "subnetpool"},
+		"routers":              {services.Neutron, "/v2.0/", "router"},
+		"ports":                {services.Neutron, "/v2.0/", "port"},
+		"floatingips":          {services.Neutron, "/v2.0/", "floatingip"},
+		"security-groups":      {services.Neutron, "/v2.0/", "security_group"},
+		"security-group-rules": {services.Neutron, "/v2.0/", "security_group_rule"},
+		"os-keypairs":          {services.Nova, "/v2.1/", "keypair"},
+		"os-server-groups":     {services.Nova, "/v2.1/", "server_group"},
+		"servers":              {services.Nova, "/v2.1/", "server"},
+		"loadbalancers":        {services.Octavia, "/v2.0/lbaas/", "loadbalancer"},
+		"share-networks":       {services.Manila, "/v2/", "share_network"},
+		"volumes":              {services.Cinder, "/v3/operator/", "volume"},
 	}[collection]
 	return p, found
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/keystone"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/nova"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // SetMissingServices replaces the services that are left out of the catalog of new tokens.

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func createNetwork(t testing.TB, c *client, name string) error {
@@ -31,10 +32,10 @@ func TestInject_ServiceErrorFormat(t *testing.T) {
 		call    func(*testing.T, *client) error
 		want    string
 	}{
-		"Neutron": {wire.Neutron, func(t *testing.T, c *client) error { return createNetwork(t, c, "n") }, "503 HTTPServiceUnavailable"},
-		"Nova":    {wire.Nova, func(t *testing.T, c *client) error { return flavors.Get(t.Context(), c.compute, "f").Err }, "503 serviceUnavailable"},
-		"Octavia": {wire.Octavia, func(t *testing.T, c *client) error { return loadbalancers.Get(t.Context(), c.loadBalancer, "l").Err }, "503 Server"},
-		"Glance":  {wire.Glance, func(t *testing.T, c *client) error { return images.Get(t.Context(), c.image, "i").Err }, "503"},
+		"Neutron": {services.Neutron, func(t *testing.T, c *client) error { return createNetwork(t, c, "n") }, "503 HTTPServiceUnavailable"},
+		"Nova":    {services.Nova, func(t *testing.T, c *client) error { return flavors.Get(t.Context(), c.compute, "f").Err }, "503 serviceUnavailable"},
+		"Octavia": {services.Octavia, func(t *testing.T, c *client) error { return loadbalancers.Get(t.Context(), c.loadBalancer, "l").Err }, "503 Server"},
+		"Glance":  {services.Glance, func(t *testing.T, c *client) error { return images.Get(t.Context(), c.image, "i").Err }, "503"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloud := start(t)
@@ -48,7 +49,7 @@ func TestInject_ServiceErrorFormat(t *testing.T) {
 func TestInject_RetryAfter(t *testing.T) {
 	cloud := start(t)
 	c := member(t, cloud)
-	cloud.Inject(wire.Fault{Match: wire.Match{Service: wire.Neutron}, Status: 429, RetryAfter: 1500 * time.Millisecond})
+	cloud.Inject(wire.Fault{Match: wire.Match{Service: services.Neutron}, Status: 429, RetryAfter: 1500 * time.Millisecond})
 	e, isResponse := errors.AsType[gophercloud.ErrUnexpectedResponseCode](createNetwork(t, c, "n"))
 	require.True(t, isResponse)
 	require.Equal(t, "2", e.ResponseHeader.Get("Retry-After"))
@@ -65,7 +66,7 @@ func TestInject_DroppedConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cloud := start(t)
 			c := member(t, cloud)
-			cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Service: wire.Neutron}, Drop: test.drop})
+			cloud.Inject(wire.Fault{Match: wire.Match{WritesOnly: true, Service: services.Neutron}, Drop: test.drop})
 			require.Contains(t, errorText(createNetwork(t, c, "n")), "no response")
 			require.Equal(t, test.effect, countNetworks(cloud))
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 func TestLogins(t *testing.T) {
@@ -80,7 +80,7 @@ func TestCatalog(t *testing.T) {
 		"is versioned when told so": {
 			opts: []fake.Option{fake.WithCatalog(fake.Versioned)}, region: "RegionOne", network: "/network/v2.0/", loadBalancer: "/load-balancer/v2.0/",
 		},
-		"lacks what the cloud lacks": {opts: []fake.Option{fake.WithoutServices(wire.Octavia)}, region: "RegionOne", network: "/network/"},
+		"lacks what the cloud lacks": {opts: []fake.Option{fake.WithoutServices(services.Octavia)}, region: "RegionOne", network: "/network/"},
 		"knows several regions":      {opts: []fake.Option{fake.WithRegions("north", "south")}, region: "south", network: "/network/", loadBalancer: "/load-balancer/"},
 	} {
 		t.Run(name, func(t *testing.T) {

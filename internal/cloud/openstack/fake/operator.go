@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // DoAsOperator makes a call as an administrator for a project, without HTTP, and without call log, faults and hooks. The path is the service's own, such
-// as "PUT", wire.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded body of the response.
+// as "PUT", services.Neutron, "/v2.0/routers/ID/add_router_interface". It returns the decoded body of the response.
 func (c *Cloud) DoAsOperator(project, method string, service wire.Service, path string, body any) (map[string]any, error) {
 	prefix, known := core.PrefixOfService(service)
 	if !known {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // quotaAPI is a service's API by which operators set quotas, and projects read their own.
@@ -32,7 +33,7 @@ type quotaAPI struct {
 func quotaAPIs() []quotaAPI {
 	return []quotaAPI{
 		{
-			Endpoint: core.Endpoint{Service: wire.Neutron, Prefix: core.NeutronPrefix}, path: "/v2.0/quotas/{of}", key: "quota",
+			Endpoint: core.Endpoint{Service: services.Neutron, Prefix: core.NeutronPrefix}, path: "/v2.0/quotas/{of}", key: "quota",
 			resources: []string{
 				"network", "subnet", "subnetpool", "port", "router", "floatingip", "security_group", "security_group_rule", "rbac_policy",
 			},
@@ -45,7 +46,7 @@ func quotaAPIs() []quotaAPI {
 			},
 		},
 		{
-			Endpoint: core.Endpoint{Service: wire.Nova, Prefix: core.NovaPrefix}, path: "/v2.1/os-quota-sets/{of}", key: "quota_set",
+			Endpoint: core.Endpoint{Service: services.Nova, Prefix: core.NovaPrefix}, path: "/v2.1/os-quota-sets/{of}", key: "quota_set",
 			resources: []string{"instances", "cores", "ram", "key_pairs", "server_groups"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusAccepted,
 			denied: func(action string) *wire.Error {
@@ -57,7 +58,7 @@ func quotaAPIs() []quotaAPI {
 			))),
 		},
 		{
-			Endpoint: core.Endpoint{Service: wire.Cinder, Prefix: core.CinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
+			Endpoint: core.Endpoint{Service: services.Cinder, Prefix: core.CinderPrefix}, path: "/v3/{project}/os-quota-sets/{of}", key: "quota_set",
 			resources: []string{"volumes", "gigabytes"},
 			showsID:   true, changed: http.StatusOK, removed: http.StatusOK,
 			denied: func(action string) *wire.Error {
@@ -68,7 +69,7 @@ func quotaAPIs() []quotaAPI {
 			},
 		},
 		{
-			Endpoint: core.Endpoint{Service: wire.Octavia, Prefix: core.OctaviaPrefix}, path: "/v2/lbaas/quotas/{of}", key: "quota",
+			Endpoint: core.Endpoint{Service: services.Octavia, Prefix: core.OctaviaPrefix}, path: "/v2/lbaas/quotas/{of}", key: "quota",
 			resources: []string{"load_balancer", "listener", "member", "pool", "health_monitor", "l7policy", "l7rule"},
 			changed:   http.StatusAccepted, removed: http.StatusAccepted,
 			denied: func(string) *wire.Error {
@@ -142,7 +143,7 @@ func (c *Cloud) removeQuota(api *quotaAPI, q *core.Request) (core.Reply, error) 
 		had = had || isSet
 		delete(set, resource)
 	}
-	if !had && api.Service == wire.Neutron {
+	if !had && api.Service == services.Neutron {
 		return core.Reply{}, core.NotFound("TenantQuotaNotFound", "Quota for tenant %s could not be found.", q.Path("of"))
 	}
 	return core.Reply{Status: api.removed}, nil

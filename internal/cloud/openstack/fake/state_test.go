@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestDiff(t *testing.T) {
@@ -105,7 +106,7 @@ func TestAdminAPI(t *testing.T) {
 	require.Equal(t, "planted", state.Networks[0].Name)
 	require.Equal(t, cloud.Tree("garden"), do(http.MethodGet, "/tree?project=garden", nil))
 
-	do(http.MethodPost, "/faults", wire.Fault{Match: wire.Match{Service: wire.Neutron}, Status: 503})
+	do(http.MethodPost, "/faults", wire.Fault{Match: wire.Match{Service: services.Neutron}, Status: 503})
 	require.Equal(t, "503 HTTPServiceUnavailable", errorText(createNetwork(t, c, "n")))
 	require.Contains(t, do(http.MethodGet, "/faults", nil), `"status":503`)
 	do(http.MethodDelete, "/faults", nil)
@@ -143,15 +144,15 @@ func TestDoAsOperator(t *testing.T) {
 	s.cloud.ResetLog()
 	s.cloud.Inject(wire.Fault{Times: -1, Status: 500})
 	s.cloud.SetHook(func(wire.Event) wire.HookResult { return wire.DropConnection })
-	out, err := s.cloud.DoAsOperator("garden", http.MethodGet, wire.Neutron, "/v2.0/networks?name=site", nil)
+	out, err := s.cloud.DoAsOperator("garden", http.MethodGet, services.Neutron, "/v2.0/networks?name=site", nil)
 	require.NoError(t, err)
 	require.Len(t, out["networks"], 1)
-	_, err = s.cloud.DoAsOperator("garden", http.MethodPut, wire.Neutron, "/v2.0/routers/"+s.routerID+"/remove_router_interface", fake.Attrs{"subnet_id": s.subnetID})
+	_, err = s.cloud.DoAsOperator("garden", http.MethodPut, services.Neutron, "/v2.0/routers/"+s.routerID+"/remove_router_interface", fake.Attrs{"subnet_id": s.subnetID})
 	require.NoError(t, err)
 	require.Empty(t, s.cloud.Log())
 	for name, do := range map[string]func() error{
 		"an unknown project": func() error {
-			_, err := s.cloud.DoAsOperator("desert", http.MethodGet, wire.Neutron, "/v2.0/networks", nil)
+			_, err := s.cloud.DoAsOperator("desert", http.MethodGet, services.Neutron, "/v2.0/networks", nil)
 			return err
 		},
 		"an unknown service":     func() error { _, err := s.cloud.DoAsOperator("garden", http.MethodGet, "swift", "/", nil); return err },

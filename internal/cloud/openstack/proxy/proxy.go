@@ -12,7 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // callTimeout is how long a service may take for one call, and Close for the calls under way.
@@ -62,7 +63,7 @@ func New(authURL string, opts ...Option) (*Proxy, error) {
 			DisableCompression: true,
 		},
 	}
-	_, version, err := p.routes.add(wire.Keystone, authURL)
+	_, version, err := p.routes.add(services.Keystone, authURL)
 	if err != nil {
 		return nil, fmt.Errorf("reading the address of Keystone: %w", err)
 	}
@@ -95,7 +96,7 @@ func (p *Proxy) URL() string {
 }
 
 // AuthURL is the Keystone endpoint of a started proxy, with version.
-func (p *Proxy) AuthURL() string { return p.URL() + prefixOf(wire.Keystone) + p.version }
+func (p *Proxy) AuthURL() string { return p.URL() + prefixOf(services.Keystone) + p.version }
 
 // Close stops serving, cuts all connections, and returns when the calls that were let through have had their effect. It
 // is safe to call twice, and on a proxy that was not started.

@@ -14,8 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func startCloud(t *testing.T, opts ...fake.Option) *fake.Cloud {
@@ -199,7 +200,7 @@ func TestProxy_Inject_Drop(t *testing.T) {
 			c, p := startProxiedCloud(t)
 			s := logInto(t, p)
 			c.ResetLog()
-			test.fault.Match = wire.Match{Service: wire.Neutron, Method: http.MethodPost}
+			test.fault.Match = wire.Match{Service: services.Neutron, Method: http.MethodPost}
 			struck := p.Inject(test.fault)
 			require.Equal(t, cloud.Unavailable, cloud.KindOf(create(t.Context(), s)))
 			require.NoError(t, p.WaitIdle(t.Context()))

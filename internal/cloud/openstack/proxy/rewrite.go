@@ -10,7 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // rewriteResponse makes whatever an answer leads to lead through the proxy.
@@ -55,7 +56,7 @@ func (c *call) rewriteBody(header http.Header, body []byte) []byte {
 	if _, err := decoder.Token(); err != io.EOF {
 		return body
 	}
-	changed := c.route.service == wire.Keystone && c.rewriteCatalog(document)
+	changed := c.route.service == services.Keystone && c.rewriteCatalog(document)
 	changed = c.rewriteLinks(document) || changed
 	if !changed {
 		return body

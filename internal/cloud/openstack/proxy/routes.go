@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // serviceOf is the service that a catalog lists under a type. Types have changed over the years, and clouds list their
@@ -16,19 +17,19 @@ import (
 func serviceOf(kind string) (service wire.Service, known bool) {
 	switch kind {
 	case "identity":
-		return wire.Keystone, true
+		return services.Keystone, true
 	case "network", "networking":
-		return wire.Neutron, true
+		return services.Neutron, true
 	case "compute":
-		return wire.Nova, true
+		return services.Nova, true
 	case "image":
-		return wire.Glance, true
+		return services.Glance, true
 	case "load-balancer":
-		return wire.Octavia, true
+		return services.Octavia, true
 	case "shared-file-system", "sharev2", "share":
-		return wire.Manila, true
+		return services.Manila, true
 	case "block-storage", "block-store", "volumev3", "volumev2", "volume":
-		return wire.Cinder, true
+		return services.Cinder, true
 	default:
 		return "", false
 	}
@@ -37,19 +38,19 @@ func serviceOf(kind string) (service wire.Service, known bool) {
 // prefixOf is where a service lives below the proxy's URL.
 func prefixOf(service wire.Service) string {
 	switch service {
-	case wire.Keystone:
+	case services.Keystone:
 		return "/identity"
-	case wire.Neutron:
+	case services.Neutron:
 		return "/network"
-	case wire.Nova:
+	case services.Nova:
 		return "/compute"
-	case wire.Glance:
+	case services.Glance:
 		return "/image"
-	case wire.Octavia:
+	case services.Octavia:
 		return "/load-balancer"
-	case wire.Manila:
+	case services.Manila:
 		return "/share"
-	case wire.Cinder:
+	case services.Cinder:
 		return "/volume"
 	default:
 		return "/" + string(service)
@@ -164,7 +165,7 @@ func hostOf(address *url.URL) string {
 // splitAtVersion splits a path before its version, or at its end if it has none.
 func splitAtVersion(path string) (base, rest string) {
 	parts := strings.SplitAfter(path, "/")
-	i := slices.IndexFunc(parts, func(part string) bool { return wire.IsVersion(strings.TrimSuffix(part, "/")) })
+	i := slices.IndexFunc(parts, func(part string) bool { return services.IsVersion(strings.TrimSuffix(part, "/")) })
 	if i < 0 {
 		i = len(parts)
 	}

@@ -9,7 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // maxBodyBytes bounds what is kept in memory of a request or an answer.
@@ -44,20 +45,19 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return // otherwise the client is gone in the middle of its own request
 	}
-	seen := wire.Call{
-		Service: c.route.service, Method: r.Method, Path: wire.PathOf(c.route.service, c.rest), Query: r.URL.RawQuery,
-	}
+	service, path := c.route.service, services.PathOf(c.route.service, c.rest)
+	seen := wire.Call{Service: service, Method: r.Method, Path: path, Query: r.URL.RawQuery, Login: services.IsLogin(service, r.Method, path)}
 	p.Handle(w, seen, c.forward, c.errorResponse)
 }
 
 // base is the URL of the proxy as the caller spells it.
 func (c *call) base() string { return "http://" + c.http.Host }
 
-// errorResponse says no in the name of the service.
+// errorResponse formats an error as the service does.
 func (c *call) errorResponse(err *wire.Error) wire.Response {
-	response := err.ResponseFor(c.route.service)
+	response := services.Response(c.route.service, err)
 	if err.Status == http.StatusUnauthorized {
-		response.Header.Set("WWW-Authenticate", fmt.Sprintf("Keystone uri=%q", c.base()+prefixOf(wire.Keystone)))
+		response.Header.Set("WWW-Authenticate", fmt.Sprintf("Keystone uri=%q", c.base()+prefixOf(services.Keystone)))
 	}
 	return response
 }

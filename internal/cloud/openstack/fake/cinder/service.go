@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/glance"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 // Volume is a Cinder volume.
@@ -54,7 +54,7 @@ func New(cloud *core.Cloud, glance *glance.Service) *Service {
 
 func (svc *Service) registerCinder() {
 	svc.Volumes = core.NewTable(func(v *Volume) string { return v.ID })
-	e := core.Endpoint{Service: wire.Cinder, Prefix: core.CinderPrefix}
+	e := core.Endpoint{Service: services.Cinder, Prefix: core.CinderPrefix}
 	version := core.ApiVersion{ID: "v3.0", Status: "CURRENT", Path: "v3/", Micro: true, Most: "3.70", Least: "3.0", Documented: "https://docs.openstack.org/"}
 	list := core.VersionDocument(http.StatusOK, core.CinderPrefix, version)
 	svc.RouteWithoutToken(e, "GET /{$}", core.VersionDocument(http.StatusMultipleChoices, core.CinderPrefix, version))

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 // Image is a Glance image.
@@ -57,7 +57,7 @@ func New(cloud *core.Cloud) *Service {
 func (svc *Service) registerGlance() {
 	svc.Images = core.NewTable(func(i *Image) string { return i.ID })
 	svc.filters = core.NewFilters[Image](nil)
-	e := core.Endpoint{Service: wire.Glance, Prefix: core.GlancePrefix}
+	e := core.Endpoint{Service: services.Glance, Prefix: core.GlancePrefix}
 	svc.RouteWithoutToken(e, "GET /{$}", core.VersionDocument(http.StatusMultipleChoices, core.GlancePrefix, glanceVersions()...))
 	svc.Route(e, "GET /v2/images", svc.listImages)
 	svc.Route(e, "POST /v2/images", svc.createImage)

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 func (svc *Service) registerKeystone() {
@@ -12,7 +12,7 @@ func (svc *Service) registerKeystone() {
 	for _, role := range []string{core.RoleAdmin, core.RoleMember, roleReader, core.RoleBalancers} {
 		svc.roles[role] = core.NewHexID()
 	}
-	e := core.Endpoint{Service: wire.Keystone, Prefix: core.KeystonePrefix}
+	e := core.Endpoint{Service: services.Keystone, Prefix: core.KeystonePrefix}
 	version := func(q *core.Request) map[string]any {
 		return map[string]any{
 			"id": "v3.14", "status": "stable", "updated": "2020-04-07T00:00:00Z",

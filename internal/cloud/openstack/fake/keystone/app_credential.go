@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // appCredential is bound to one user and one project, in which it has some of the user's roles.

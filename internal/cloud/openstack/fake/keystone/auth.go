@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // The body of POST /v3/auth/tokens.
@@ -171,7 +172,7 @@ func (svc *Service) authenticateToken(in *authRequest) (*Token, *wire.Error) {
 	if old == nil {
 		return nil, unknownToken(in.Identity.Token.ID)
 	}
-	if _, err := svc.identify(old.id, wire.Keystone); err != nil {
+	if _, err := svc.identify(old.id, services.Keystone); err != nil {
 		return nil, err
 	}
 	if old.Who.AppCredentialID != "" {

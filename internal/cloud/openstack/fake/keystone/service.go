@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 const (
@@ -100,7 +101,7 @@ func (svc *Service) identify(tokenID string, service wire.Service) (*core.Identi
 		return nil, core.UnauthenticatedAt(service)
 	}
 	if a := t.Who.AppCredentialID; a != "" && svc.appCredential(a) == nil {
-		if service == wire.Keystone {
+		if service == services.Keystone {
 			return nil, missingIdentity("Application Credential", a)
 		}
 		return nil, core.UnauthenticatedAt(service)

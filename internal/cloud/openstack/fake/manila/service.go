@@ -10,7 +10,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 // ShareNetwork is a Manila share network with its only subnet.
@@ -44,7 +44,7 @@ func New(cloud *core.Cloud, neutron *neutron.Service) *Service {
 func (svc *Service) registerManila() {
 	svc.Networks = core.NewTable(func(n *ShareNetwork) string { return n.ID })
 	svc.filters = core.NewFilters[ShareNetwork](nil)
-	e := core.Endpoint{Service: wire.Manila, Prefix: core.ManilaPrefix}
+	e := core.Endpoint{Service: services.Manila, Prefix: core.ManilaPrefix}
 	version := core.ApiVersion{ID: "v2.0", Status: "CURRENT", Path: "v2/", Micro: true, Most: "2.87", Least: "2.0"}
 	list := core.VersionDocument(http.StatusOK, core.ManilaPrefix, version)
 	svc.RouteWithoutToken(e, "GET /{$}", core.VersionDocument(http.StatusMultipleChoices, core.ManilaPrefix, version))

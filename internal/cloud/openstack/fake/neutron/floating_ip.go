@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 type floatingIPInput struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // unfilterable reports whether an attribute cannot be used as a filter.

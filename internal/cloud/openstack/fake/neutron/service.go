@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 )
 
 // Device owners with a meaning for Neutron.
@@ -57,10 +57,10 @@ func (svc *Service) registerNeutron() {
 	n.Groups = core.NewTable(func(r *SecurityGroup) string { return r.ID })
 	n.groupOfRule, n.Used, n.Full = map[string]string{}, map[string]map[netip.Addr]string{}, map[string]bool{}
 
-	e := core.Endpoint{Service: wire.Neutron, Prefix: core.NeutronPrefix}
+	e := core.Endpoint{Service: services.Neutron, Prefix: core.NeutronPrefix}
 	svc.RouteWithoutToken(e, "GET /{$}", core.VersionDocument(http.StatusOK, core.NeutronPrefix, core.ApiVersion{ID: "v2.0", Status: "CURRENT", Path: "v2.0/", Undated: true}))
 	svc.Route(e, "GET /v2.0/{$}", coreResources)
-	svc.Route(e, "GET /v2.0", func(*core.Request) (core.Reply, error) { return core.PathNotFound(wire.Neutron, true) })
+	svc.Route(e, "GET /v2.0", func(*core.Request) (core.Reply, error) { return core.PathNotFound(services.Neutron, true) })
 	serveCollection(svc, e, svc.networkCollection())
 	serveCollection(svc, e, svc.subnetCollection())
 	serveCollection(svc, e, svc.subnetPoolCollection())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/cinder"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestValidate_Messages(t *testing.T) {

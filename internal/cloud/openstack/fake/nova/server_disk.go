@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Disk is a volume of a server.

@@ -14,7 +14,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/schema"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 const (
@@ -51,7 +52,7 @@ func (svc *Service) registerNova() {
 	svc.flavors = core.NewTable(func(f *Flavor) string { return f.ID })
 	svc.Servers = core.NewTable(func(s *Server) string { return s.ID })
 	svc.Groups = core.NewTable(func(g *ServerGroup) string { return g.ID })
-	e := core.Endpoint{Service: wire.Nova, Prefix: core.NovaPrefix}
+	e := core.Endpoint{Service: services.Nova, Prefix: core.NovaPrefix}
 	version := core.ApiVersion{ID: "v2.1", Status: "CURRENT", Path: "v2.1/", Micro: true, Most: fmt.Sprintf("2.%d", svc.Config.NovaMicro), Least: "2.1"}
 	legacy := core.ApiVersion{ID: "v2.0", Status: "SUPPORTED", Path: "v2/", Micro: true}
 	svc.RouteWithoutToken(e, "GET /{$}", core.VersionDocument(http.StatusOK, core.NovaPrefix, legacy, version))

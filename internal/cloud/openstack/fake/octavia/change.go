@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func (svc *Service) newPart(kind string, b *LoadBalancer, parentID string, attrs map[string]any) *balancerPart {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/neutron"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // The provisioning statuses of Octavia.
@@ -99,7 +100,7 @@ func (svc *Service) registerOctavia() {
 	for _, unfiltered := range []string{"tenant_id", "listeners", "pools", "additional_vips"} {
 		delete(svc.filters.Fields, unfiltered)
 	}
-	e := core.Endpoint{Service: wire.Octavia, Prefix: core.OctaviaPrefix}
+	e := core.Endpoint{Service: services.Octavia, Prefix: core.OctaviaPrefix}
 	svc.RouteWithoutToken(e, "GET /{$}", core.VersionDocument(http.StatusOK, core.OctaviaPrefix, octaviaVersions()...))
 	for _, version := range []string{"/v2.0", "/v2"} {
 		base := version + "/lbaas/loadbalancers"

@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // checkJSON refuses a body that is not JSON, which services do before they read it. Neutron's core resources have another message than its
@@ -21,20 +22,20 @@ func checkJSON(q *Request) *wire.Error {
 	}
 	if !json.Valid(q.Body) {
 		switch q.service {
-		case wire.Keystone:
+		case services.Keystone:
 			return Expecting("valid JSON", "request body")
-		case wire.Neutron:
+		case services.Neutron:
 			if isCore(q) {
 				return BadRequest("HTTPBadRequest", "Body contains invalid data")
 			}
 			return BadRequest("MalformedRequestBody", "Malformed request body: Cannot understand JSON.")
-		case wire.Octavia:
+		case services.Octavia:
 			return BadRequest("", "Request is not in valid JSON format")
 		default:
 			return BadRequest("", "Malformed request body")
 		}
 	}
-	if q.service == wire.Neutron {
+	if q.service == services.Neutron {
 		return checkNeutronJSON(q)
 	}
 	return nil

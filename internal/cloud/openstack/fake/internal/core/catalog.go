@@ -1,7 +1,8 @@
 package core
 
 import (
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // catalogEntry is a service in the catalog.
@@ -15,13 +16,13 @@ type catalogEntry struct {
 
 func catalogEntries() []catalogEntry {
 	return []catalogEntry{
-		{service: wire.Keystone, kind: "identity", name: "keystone", prefix: KeystonePrefix, versioned: "/v3"},
-		{service: wire.Neutron, kind: "network", name: "neutron", prefix: NeutronPrefix, versioned: "/v2.0"},
-		{service: wire.Nova, kind: "compute", name: "nova", prefix: NovaPrefix, versioned: "/v2.1", alwaysVersioned: true},
-		{service: wire.Glance, kind: "image", name: "glance", prefix: GlancePrefix, versioned: "/v2"},
-		{service: wire.Octavia, kind: "load-balancer", name: "octavia", prefix: OctaviaPrefix, versioned: "/v2.0"},
-		{service: wire.Manila, kind: "sharev2", name: "manilav2", prefix: ManilaPrefix, versioned: "/v2", alwaysVersioned: true},
-		{service: wire.Cinder, kind: "volumev3", name: "cinderv3", prefix: CinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
+		{service: services.Keystone, kind: "identity", name: "keystone", prefix: KeystonePrefix, versioned: "/v3"},
+		{service: services.Neutron, kind: "network", name: "neutron", prefix: NeutronPrefix, versioned: "/v2.0"},
+		{service: services.Nova, kind: "compute", name: "nova", prefix: NovaPrefix, versioned: "/v2.1", alwaysVersioned: true},
+		{service: services.Glance, kind: "image", name: "glance", prefix: GlancePrefix, versioned: "/v2"},
+		{service: services.Octavia, kind: "load-balancer", name: "octavia", prefix: OctaviaPrefix, versioned: "/v2.0"},
+		{service: services.Manila, kind: "sharev2", name: "manilav2", prefix: ManilaPrefix, versioned: "/v2", alwaysVersioned: true},
+		{service: services.Cinder, kind: "volumev3", name: "cinderv3", prefix: CinderPrefix, versioned: "/v3", alwaysVersioned: true, perProject: true},
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Cloud is the part of the cloud that all services share: its configuration, the HTTP server, quotas and transitions.

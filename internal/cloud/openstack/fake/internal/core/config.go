@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // CatalogShape is the format of endpoints in the catalog.

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Fail returns an error with a status, a machine-readable type and a message.
@@ -39,7 +40,7 @@ func Unauthenticated() *wire.Error {
 
 // UnauthenticatedAt is the response of a service that does not use the middleware's response.
 func UnauthenticatedAt(service wire.Service) *wire.Error {
-	if service == wire.Glance {
+	if service == services.Glance {
 		return Fail(http.StatusUnauthorized, "", "This server could not verify that you are authorized to access the document you requested. "+
 			"Either you supplied the wrong credentials (e.g., bad password), or your browser does not understand how to supply the credentials required.")
 	}

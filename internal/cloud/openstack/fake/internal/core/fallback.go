@@ -5,7 +5,8 @@ import (
 	"net/http"
 	"regexp"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // RegisterFallback answers for all paths and methods of a service without a route. Most services validate the token first if the path has a
@@ -13,7 +14,7 @@ import (
 func (c *Cloud) RegisterFallback(e Endpoint) {
 	versioned := regexp.MustCompile("^" + e.Prefix + "/v[0-9]")
 	c.RouteWithoutToken(e, "/", func(q *Request) (Reply, error) {
-		if e.Service != wire.Keystone && versioned.MatchString(q.HTTP.URL.Path) {
+		if e.Service != services.Keystone && versioned.MatchString(q.HTTP.URL.Path) {
 			if _, err := c.Identifier(q.HTTP.Header.Get("X-Auth-Token"), e.Service); err != nil {
 				return Reply{}, err
 			}
@@ -41,13 +42,13 @@ func (c *Cloud) hasOtherMethods(e Endpoint, r *http.Request) bool {
 func methodNotAllowed(service wire.Service, method string) (Reply, error) {
 	const status = http.StatusMethodNotAllowed
 	switch service {
-	case wire.Keystone:
+	case services.Keystone:
 		return Reply{Status: status, Body: map[string]any{"message": "The method is not allowed for the requested URL."}}, nil
-	case wire.Neutron:
+	case services.Neutron:
 		return Reply{}, Fail(status, "HTTPMethodNotAllowed", "The server could not comply with the request since it is either malformed or otherwise incorrect.")
-	case wire.Octavia:
+	case services.Octavia:
 		return Reply{Status: status, Body: map[string]any{"code": status, "title": http.StatusText(status), "description": ""}}, nil
-	case wire.Glance:
+	case services.Glance:
 		return Reply{Status: status, Body: map[string]any{
 			"message": fmt.Sprintf("The method %s is not allowed for this resource. <br /><br />\n", method),
 			"code":    fmt.Sprintf("%d %s", status, http.StatusText(status)), "title": http.StatusText(status),
@@ -61,16 +62,16 @@ func methodNotAllowed(service wire.Service, method string) (Reply, error) {
 func PathNotFound(service wire.Service, versioned bool) (Reply, error) {
 	const status = http.StatusNotFound
 	switch {
-	case service == wire.Keystone:
+	case service == services.Keystone:
 		return Reply{Status: status, page: "<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n" +
 			"<p>The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.</p>\n"}, nil
-	case service == wire.Neutron && versioned:
+	case service == services.Neutron && versioned:
 		return Reply{}, NotFound("HTTPNotFound", "The resource could not be found.")
-	case service == wire.Neutron:
+	case service == services.Neutron:
 		return Reply{Status: status, Body: map[string]any{"code": status, "title": http.StatusText(status), "description": nil}}, nil
-	case service == wire.Octavia:
+	case service == services.Octavia:
 		return Reply{Status: status, Body: map[string]any{"code": status, "title": http.StatusText(status), "description": ""}}, nil
 	default:
-		return Reply{Status: status, Body: wire.WebobErrorBody(status, "The resource could not be found.")}, nil
+		return Reply{Status: status, Body: services.WebobErrorBody(status, "The resource could not be found.")}, nil
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Filters compares rows of one type with the filters of a list, by their JSON names.

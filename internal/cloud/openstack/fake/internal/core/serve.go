@@ -8,7 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Endpoint describes a service to the HTTP layer.
@@ -93,8 +94,9 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request, e Endpoint, h Hand
 		return
 	}
 
-	path := wire.PathOf(e.Service, strings.TrimPrefix(r.URL.EscapedPath(), e.Prefix))
-	c.Handle(w, wire.Call{Service: e.Service, Method: r.Method, Path: path, Query: r.URL.RawQuery},
+	path := services.PathOf(e.Service, strings.TrimPrefix(r.URL.EscapedPath(), e.Prefix))
+	call := wire.Call{Service: e.Service, Method: r.Method, Path: path, Query: r.URL.RawQuery, Login: services.IsLogin(e.Service, r.Method, path)}
+	c.Handle(w, call,
 		func() wire.Response { return c.effect(q, h, needsToken).response(q) },
 		func(err *wire.Error) wire.Response { return handlerResult{err: err}.response(q) })
 }
@@ -135,7 +137,7 @@ func (a handlerResult) response(q *Request) wire.Response {
 	var out wire.Response
 	switch {
 	case a.err != nil:
-		out = a.err.ResponseFor(q.service)
+		out = services.Response(q.service, a.err)
 		if a.err.Status == http.StatusUnauthorized {
 			out.Header.Set("WWW-Authenticate", `Keystone uri="`+q.Base()+KeystonePrefix+`/v3"`)
 		}

@@ -8,36 +8,26 @@ import (
 	"strings"
 )
 
-// Service names one OpenStack service by the name of its project.
+// Service names a service of a cloud, such as "neutron" or "ec2".
 type Service string
-
-// The services whose calls are told apart.
-const (
-	Keystone Service = "keystone"
-	Neutron  Service = "neutron"
-	Nova     Service = "nova"
-	Glance   Service = "glance"
-	Octavia  Service = "octavia"
-	Manila   Service = "manila"
-	Cinder   Service = "cinder"
-)
 
 // Call is one request that reached the cloud.
 type Call struct {
 	Seq     int     `json:"seq"` // 1 is the first since the last reset
 	Service Service `json:"service"`
 	Method  string  `json:"method"`
-	// Path is normalised, see PathOf: "/v2.0/routers/{id}/add_router_interface".
+	// Path is normalized, so that calls for different resources have the same name: "/v2.0/routers/{id}/add_router_interface".
 	Path  string `json:"path"`
 	Query string `json:"query,omitempty"`
-	// Status is what was answered; when the connection was cut after the effect, what would have been; 0 when it was
-	// cut before.
+	// Login is true for a request of a token.
+	Login bool `json:"login,omitempty"`
+	// Status is the status of the response, also if the connection was dropped after the effect; 0 if it was dropped before.
 	Status int `json:"status"`
-	// InFlight counts the calls under way when this one arrived, itself included.
+	// InFlight is the number of running calls at the arrival of this one, including it.
 	InFlight int `json:"inFlight"`
 }
 
-// Name is the call without its particulars: "neutron POST /v2.0/networks".
+// Name is the call without query and status: "neutron POST /v2.0/networks".
 func (c Call) Name() string { return fmt.Sprintf("%s %s %s", c.Service, c.Method, c.Path) }
 
 // String adds the query and the status.
@@ -52,15 +42,13 @@ func (c Call) String() string {
 // IsWrite reports whether the call may change something.
 func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
 
-// IsLogin reports whether the call asks for a token.
-func (c Call) IsLogin() bool {
-	return c.Service == Keystone && c.Method == http.MethodPost && c.Path == "/v3/auth/tokens"
-}
+// IsLogin reports whether the call requests a token.
+func (c Call) IsLogin() bool { return c.Login }
 
 // Calls is a call log in order of arrival.
 type Calls []Call
 
-// Count returns how many calls there were of each name, see Call.Name.
+// Count returns the number of calls of each name, see Call.Name.
 func (c Calls) Count() map[string]int {
 	count := map[string]int{}
 	for _, call := range c {
@@ -69,7 +57,7 @@ func (c Calls) Count() map[string]int {
 	return count
 }
 
-// Logins counts the calls that asked for a token.
+// Logins counts the calls that request a token.
 func (c Calls) Logins() int { return len(c.Where(Call.IsLogin)) }
 
 // Where returns the calls that match.
@@ -83,7 +71,7 @@ func (c Calls) Where(match func(Call) bool) Calls {
 	return out
 }
 
-// MaxInFlight is the largest number of calls that were under way at once.
+// MaxInFlight is the maximum number of concurrent calls.
 func (c Calls) MaxInFlight() int {
 	most := 0
 	for _, call := range c {

@@ -5,12 +5,12 @@ import "sync"
 type callLog struct {
 	mu       sync.Mutex
 	calls    Calls
-	resets   int // grows with each reset, so that a late end does not hit a newer call
+	resets   int // incremented by each reset, so that a late end does not change a newer call
 	inFlight int
 	done     chan struct{} // closed when inFlight falls to zero; nil while it is zero
 }
 
-// logEntry finds a call in the log again.
+// logEntry identifies a call in the log.
 type logEntry struct {
 	Call
 	resets int
@@ -40,7 +40,7 @@ func (l *callLog) end(t logEntry) {
 	}
 }
 
-// idle returns nil when nothing is in flight, and otherwise a channel that is closed when that is so.
+// idle returns nil if no call is in flight, otherwise a channel that is closed then.
 func (l *callLog) idle() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

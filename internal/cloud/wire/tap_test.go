@@ -14,10 +14,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/wire"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-// cloud is a Neutron that can do one thing: count.
+const (
+	network wire.Service = "network"
+	compute wire.Service = "compute"
+)
+
+// cloud is a service that counts the effects of its calls.
 type cloud struct {
 	*wire.Tap
 	url     string
@@ -28,9 +33,9 @@ func start(t *testing.T) *cloud {
 	t.Helper()
 	c := &cloud{Tap: new(wire.Tap)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.Handle(w, wire.Call{Service: wire.Neutron, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery},
+		c.Handle(w, wire.Call{Service: network, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery},
 			func() wire.Response { return wire.JSON(http.StatusCreated, c.effects.Add(1)) },
-			func(err *wire.Error) wire.Response { return err.ResponseFor(wire.Neutron) })
+			func(err *wire.Error) wire.Response { return wire.JSON(err.Status, err.Message) })
 	}))
 	t.Cleanup(server.Close)
 	c.url = server.URL
@@ -59,7 +64,7 @@ func (c *cloud) post(t *testing.T) string {
 }
 
 func TestTap_Inject(t *testing.T) {
-	posts := wire.Match{Service: wire.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
+	posts := wire.Match{Service: network, Method: http.MethodPost, Path: "/v2.0/networks"}
 	for name, test := range map[string]struct {
 		fault  wire.Fault
 		want   string // of four calls
@@ -75,7 +80,7 @@ func TestTap_Inject(t *testing.T) {
 		"after their effect":         {wire.Fault{Match: posts, Status: 504, AfterEffect: true}, "504 201 201 201", 4},
 		"by cutting them off":        {wire.Fault{Match: posts, Skip: 1, Drop: wire.DropBefore}, "201 lost 201 201", 3},
 		"by losing their answer":     {wire.Fault{Match: posts, Skip: 1, Drop: wire.DropAfter}, "201 lost 201 201", 4},
-		"not another service's":      {wire.Fault{Match: wire.Match{Service: wire.Nova}, Times: -1, Status: 503}, "201 201 201 201", 4},
+		"not another service's":      {wire.Fault{Match: wire.Match{Service: compute}, Times: -1, Status: 503}, "201 201 201 201", 4},
 		"not another method's":       {wire.Fault{Match: wire.Match{Method: http.MethodGet}, Times: -1, Status: 503}, "201 201 201 201", 4},
 		"not another path's":         {wire.Fault{Match: wire.Match{Path: "/v2.0/*/{id}"}, Times: -1, Status: 503}, "201 201 201 201", 4},
 	} {
@@ -143,11 +148,11 @@ func TestTap_SetHook(t *testing.T) {
 	require.Equal(t, "lost", c.post(t))
 	require.NoError(t, c.WaitIdle(t.Context()))
 	require.Equal(t, []string{
-		"before neutron POST /v2.0/networks 0 of 1",
-		"after neutron POST /v2.0/networks 201 of 1",
-		"before neutron POST /v2.0/networks 0 of 2",
-		"before neutron POST /v2.0/networks 0 of 3",
-		"after neutron POST /v2.0/networks 201 of 3",
+		"before network POST /v2.0/networks 0 of 1",
+		"after network POST /v2.0/networks 201 of 1",
+		"before network POST /v2.0/networks 0 of 2",
+		"before network POST /v2.0/networks 0 of 3",
+		"after network POST /v2.0/networks 201 of 3",
 	}, seen)
 	require.EqualValues(t, 2, c.effects.Load())
 	require.Equal(t, []int{201, 0, 201}, []int{c.Log()[0].Status, c.Log()[1].Status, c.Log()[2].Status})
@@ -189,15 +194,15 @@ func TestTap_Log(t *testing.T) {
 	c.post(t)
 
 	log := c.Log()
-	require.Equal(t, map[string]int{"neutron GET /v2.0/networks": callers, "neutron POST /v2.0/networks": 1}, log.Count())
+	require.Equal(t, map[string]int{"network GET /v2.0/networks": callers, "network POST /v2.0/networks": 1}, log.Count())
 	require.Equal(t, callers, log.MaxInFlight())
 	require.Len(t, log.Where(wire.Call.IsWrite), 1)
 	for i, call := range log {
 		require.Equal(t, i+1, call.Seq)
 		require.Equal(t, http.StatusCreated, call.Status)
 	}
-	require.Contains(t, log.String(), "   5  neutron GET /v2.0/networks?name=n 201\n   6  neutron POST /v2.0/networks 201\n")
-	require.Equal(t, "   5  neutron GET /v2.0/networks\n   1  neutron POST /v2.0/networks\n", log.Summary())
+	require.Contains(t, log.String(), "   5  network GET /v2.0/networks?name=n 201\n   6  network POST /v2.0/networks 201\n")
+	require.Equal(t, "   5  network GET /v2.0/networks\n   1  network POST /v2.0/networks\n", log.Summary())
 }
 
 func TestTap_ResetLog_CallInFlight(t *testing.T) {
@@ -220,7 +225,7 @@ func TestTap_ResetLog_CallInFlight(t *testing.T) {
 	close(release)
 	require.NoError(t, <-ended)
 	require.NoError(t, c.WaitIdle(t.Context()))
-	require.Equal(t, "   1  neutron GET /new 0\n", c.Log().String())
+	require.Equal(t, "   1  network GET /new 0\n", c.Log().String())
 }
 
 func TestTap_WaitIdle_ClientKilled(t *testing.T) {
@@ -247,13 +252,10 @@ func TestTap_WaitIdle_ClientKilled(t *testing.T) {
 
 func TestTap_Logins(t *testing.T) {
 	tap := new(wire.Tap)
-	carry := func(service wire.Service, method, path string) {
-		tap.Handle(httptest.NewRecorder(), wire.Call{Service: service, Method: method, Path: path},
+	for _, login := range []bool{true, false} {
+		tap.Handle(httptest.NewRecorder(), wire.Call{Service: network, Method: http.MethodPost, Login: login},
 			func() wire.Response { return wire.Response{Status: http.StatusCreated} }, nil)
 	}
-	carry(wire.Keystone, http.MethodPost, "/v3/auth/tokens")
-	carry(wire.Keystone, http.MethodGet, "/v3/auth/tokens")
-	carry(wire.Neutron, http.MethodPost, "/v3/auth/tokens")
 	require.Equal(t, 1, tap.Logins())
 }
 
@@ -268,5 +270,5 @@ func TestTap_DropConnection_NotHijackable(t *testing.T) {
 func TestJSON_EncodingFails(t *testing.T) {
 	response := wire.JSON(http.StatusOK, map[string]any{"a function": start})
 	require.Equal(t, http.StatusInternalServerError, response.Status)
-	require.Contains(t, string(response.Body), "encoding the answer")
+	require.Contains(t, string(response.Body), "encoding the response")
 }

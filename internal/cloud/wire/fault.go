@@ -10,10 +10,10 @@ import (
 type Match struct {
 	Service Service `json:"service,omitempty"`
 	Method  string  `json:"method,omitempty"`
-	// Path is a normalised path, see Call.Path, or a pattern of package path in which * stands for one segment:
+	// Path is a normalized path, see Call.Path, or a pattern of package path in which * stands for one segment:
 	// "/v2.0/networks", "/v2.0/*/{id}".
 	Path string `json:"path,omitempty"`
-	// WritesOnly leaves reads alone.
+	// WritesOnly excludes reads.
 	WritesOnly bool `json:"writesOnly,omitempty"`
 }
 
@@ -29,36 +29,36 @@ func (m Match) Matches(call Call) bool {
 	return err == nil && matched
 }
 
-// Drop says when a connection is cut.
+// Drop is the moment at which a connection is dropped.
 type Drop string
 
-// The moments at which a connection can be cut.
+// The moments at which a connection can be dropped.
 const (
 	DropNone   Drop = ""
 	DropBefore Drop = "before" // the call has no effect
-	DropAfter  Drop = "after"  // the call has its effect, the answer is lost
+	DropAfter  Drop = "after"  // the call has its effect, the response is lost
 )
 
 // Fault makes matching calls fail. With neither Status nor Drop it only delays them.
 type Fault struct {
 	Match
-	// Skip lets so many matching calls pass first; Times is how many are struck then: 0 means one, -1 all.
+	// Skip is the number of matching calls before the first that fails, Times the number of calls that fail: 0 means one, -1 all.
 	Skip  int `json:"skip,omitempty"`
 	Times int `json:"times,omitempty"`
 
-	// Status is answered in the service's own error format, with Type and Message where given.
+	// Status is the status of the error response, in the service's format, with Type and Message if set.
 	Status     int           `json:"status,omitempty"`
 	Type       string        `json:"type,omitempty"`
 	Message    string        `json:"message,omitempty"`
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// AfterEffect answers Status although the call took effect, as a gateway does that timed out.
+	// AfterEffect responds with Status although the call took effect, as a gateway does after a timeout.
 	AfterEffect bool `json:"afterEffect,omitempty"`
 
 	Drop  Drop          `json:"drop,omitempty"`
 	Delay time.Duration `json:"delay,omitempty"`
 }
 
-// serviceError is the error to answer, or nil.
+// serviceError is the error of the response, or nil.
 func (f Fault) serviceError() *Error {
 	if f.Status == 0 {
 		return nil
@@ -66,31 +66,31 @@ func (f Fault) serviceError() *Error {
 	return &Error{Status: f.Status, Type: f.Type, Message: f.Message, RetryAfter: f.RetryAfter}
 }
 
-// Phase is a moment in the life of a call.
+// Phase is a moment during a call.
 type Phase string
 
-// The moments at which a hook is told of a call.
+// The moments at which a hook is called.
 const (
-	Before Phase = "before" // nothing has happened yet
-	After  Phase = "after"  // the effect is there, the caller does not know
+	Before Phase = "before" // the call has no effect yet
+	After  Phase = "after"  // the call has its effect, and no response yet
 )
 
-// Event tells a hook of a call. After the effect, Call.Status is set.
+// Event is the input of a hook. After the effect, Call.Status is set.
 type Event struct {
 	Phase Phase
 	Call  Call
 }
 
-// HookResult is what a hook decides.
+// HookResult is the result of a hook.
 type HookResult int
 
 // The results of a hook.
 const (
 	Proceed        HookResult = iota
-	DropConnection            // close the connection now; before the effect there will be none
+	DropConnection            // drop the connection now; before the effect, the call has none
 )
 
-// Hook is told of each call before and after its effect, without any lock held: it may block, and may use the cloud.
+// Hook is called before and after the effect of each call, without a lock: it may block, and may use the cloud.
 type Hook func(Event) HookResult
 
 // settings are the settings that may change while the cloud is running.
@@ -106,7 +106,7 @@ type activeFault struct {
 	matched, applied int
 }
 
-// faultFor returns the first fault that makes the call fail, or an empty one, and how long the call has to wait.
+// faultFor returns the first fault that makes the call fail, or an empty one, and the duration of the call.
 func (d *settings) faultFor(call Call) (Fault, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *settings) faultFor(call Call) (Fault, time.Duration) {
 	return result, delay
 }
 
-// appliesTo counts a matching call and reports whether the fault strikes it.
+// appliesTo counts a matching call and reports whether the fault applies to it.
 func (a *activeFault) appliesTo(call Call) bool {
 	if !a.Matches(call) {
 		return false

@@ -1,25 +1,26 @@
-package wire
+package services
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 const anyID = "{id}"
 
-// PathOf normalises a path of a service, so that calls can be counted whatever they are about: what names one resource
-// becomes {id}, be it an ID, a name, an alias or a tag. The version stays. The path is as it stands in a URL, without
-// what precedes the service's own part of it.
+// PathOf normalizes a path of a service, so that calls for different resources have the same path: the identifier of a resource
+// becomes {id}, be it an ID, a name, an alias or a tag. The version is kept. The path is that of a URL, without the prefix of the service.
 //
-// OpenStack's paths tell collections and their members in turn, "/v2.0/routers/{id}/add_router_interface", and the words
-// out of turn are few.
-func PathOf(s Service, path string) string {
+// In OpenStack's paths, collections and their members alternate, "/v2.0/routers/{id}/add_router_interface", with few
+// exceptions.
+func PathOf(s wire.Service, path string) string {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	collection := "" // the collection whose member is next, or "" if a collection is next
 	for i, part := range parts {
 		switch {
-		case part == "" || i == 0 && IsVersion(part) || collection == "" && s.isNamespace(part):
-		case isID(part) || collection != "" && !s.isView(collection, part):
+		case part == "" || i == 0 && IsVersion(part) || collection == "" && isNamespace(s, part):
+		case isID(part) || collection != "" && !isView(s, collection, part):
 			parts[i], collection = anyID, ""
 		default:
 			collection = part
@@ -28,8 +29,8 @@ func PathOf(s Service, path string) string {
 	return "/" + strings.Join(parts, "/")
 }
 
-// isNamespace reports whether the word stands before a collection and not for one.
-func (s Service) isNamespace(word string) bool {
+// isNamespace reports whether the word precedes a collection and is none itself.
+func isNamespace(s wire.Service, word string) bool {
 	var words []string
 	switch s {
 	case Keystone:
@@ -47,11 +48,11 @@ func (s Service) isNamespace(word string) bool {
 	return slices.Contains(words, word)
 }
 
-// isView reports whether the word after a collection is no member of it, but another look at it.
-func (s Service) isView(collection, word string) bool {
+// isView reports whether the word after a collection is not a member of it, but another view of it.
+func isView(s wire.Service, collection, word string) bool {
 	switch collection {
 	case "os-keypairs", "tags", "metadata", "os-extra_specs":
-		return false // people choose the names of the members
+		return false // users choose the names of the members
 	case "quotas", "types":
 		return word == "default" || word == "defaults"
 	default:

@@ -6,38 +6,38 @@ import (
 	"net/http"
 )
 
-// Response is what goes back to the client.
+// Response is a response to the client.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// JSON is an answer with a body in JSON. Of what cannot be encoded it says so, as a server does that has a bug.
+// JSON returns a response with a body in JSON; status 500 if the body cannot be encoded.
 func JSON(status int, body any) Response {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return Response{
 			Status: http.StatusInternalServerError, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
-			Body: []byte("encoding the answer: " + err.Error()),
+			Body: []byte("encoding the response: " + err.Error()),
 		}
 	}
 	return Response{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: encoded}
 }
 
-// Write sends the answer.
+// Write sends the response.
 func (a Response) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // a client that went away does not read its answer
+	_, _ = w.Write(a.Body) // the client may be gone
 }
 
 // dropConnection closes the connection in the middle of the status line. A connection closed without a single byte would make
-// Go's transport repeat a GET silently, and the caller would never see the loss.
+// Go's transport repeat a GET silently.
 func dropConnection(w http.ResponseWriter) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		w.WriteHeader(http.StatusBadGateway) // HTTP/2 and recorders have no connection to cut: what a proxy would say
+		w.WriteHeader(http.StatusBadGateway) // HTTP/2 and recorders have no connection to drop
 		return
 	}
 	_, _ = buffered.WriteString("HTTP/1.1 ")

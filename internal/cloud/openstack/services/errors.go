@@ -1,54 +1,33 @@
-package wire
+package services
 
 import (
 	"fmt"
 	"net/http"
-	"strconv"
-	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-// Error is an answer of a service that says no. Each service puts it into words of its own, see ResponseFor.
-type Error struct {
-	// Status is the HTTP status code.
-	Status int
-	// Type is the machine-readable name: the exception class in Neutron, the fault name in Nova, the fault code in
-	// Octavia. Empty means: what the service derives from the status.
-	Type    string
-	Message string
-	// RetryAfter is sent as a Retry-After header, in whole seconds rounded up, when it is not zero.
-	RetryAfter time.Duration
-}
-
-// Error implements error.
-func (e *Error) Error() string { return fmt.Sprintf("%d %s: %s", e.Status, e.Type, e.Message) }
-
-// ResponseFor is the error in the words of the service.
-func (e *Error) ResponseFor(s Service) Response {
+// Response returns an error in the format of the service.
+func Response(s wire.Service, e *wire.Error) wire.Response {
 	filled := *e
 	if filled.Message == "" {
 		filled.Message = http.StatusText(e.Status)
 	}
-	response := s.errorResponse(&filled)
-	if e.RetryAfter > 0 || e.isQuotaError(s) {
-		response.Header.Set("Retry-After", e.retryAfter())
+	response := errorResponse(s, &filled)
+	if e.RetryAfter > 0 || isQuotaError(s, e) {
+		response.Header.Set("Retry-After", e.RetryAfterSeconds())
 	}
 	return response
 }
 
-// isQuotaError reports whether the error is about a quota. Nova and its kin call that a request too large, and bid to try again in no
-// time at all.
-func (e *Error) isQuotaError(s Service) bool {
+// isQuotaError reports whether the error is an exceeded quota. Nova, Cinder and Manila respond with "request too large" and a Retry-After of 0 then.
+func isQuotaError(s wire.Service, e *wire.Error) bool {
 	return e.Status == http.StatusRequestEntityTooLarge && (s == Nova || s == Cinder || s == Manila)
 }
 
-// retryAfter is in whole seconds, rounded up.
-func (e *Error) retryAfter() string {
-	return strconv.Itoa(int((e.RetryAfter + time.Second - 1) / time.Second))
-}
-
-func (s Service) errorResponse(e *Error) Response {
+func errorResponse(s wire.Service, e *wire.Error) wire.Response {
 	if e.Status == http.StatusUnauthorized && s != Glance {
-		return keystoneError(e) // its middleware is in front of every service, but lets everybody pass to Glance
+		return keystoneError(e) // its middleware is in front of every service except Glance
 	}
 	switch s {
 	case Neutron:
@@ -64,21 +43,21 @@ func (s Service) errorResponse(e *Error) Response {
 	}
 }
 
-func keystoneError(e *Error) Response {
-	return JSON(e.Status, map[string]any{"error": map[string]any{
+func keystoneError(e *wire.Error) wire.Response {
+	return wire.JSON(e.Status, map[string]any{"error": map[string]any{
 		"code": e.Status, "title": http.StatusText(e.Status), "message": e.Message,
 	}})
 }
 
-func neutronError(e *Error) Response {
+func neutronError(e *wire.Error) wire.Response {
 	kind := e.Type
 	if kind == "" {
 		kind = webobClass(e.Status)
 	}
-	return JSON(e.Status, map[string]any{"NeutronError": map[string]any{"type": kind, "message": e.Message, "detail": ""}})
+	return wire.JSON(e.Status, map[string]any{"NeutronError": map[string]any{"type": kind, "message": e.Message, "detail": ""}})
 }
 
-// webobClass is the class name of Python's webob for a status, which Neutron gives as type when it has nothing better.
+// webobClass is the class name of Python's webob for a status, Neutron's default type.
 func webobClass(status int) string {
 	switch status {
 	case http.StatusInternalServerError:
@@ -101,16 +80,16 @@ func webobClass(status int) string {
 }
 
 // novaError is also Cinder's and Manila's: the fault's name is the only key.
-func novaError(e *Error) Response {
+func novaError(e *wire.Error) wire.Response {
 	kind := e.Type
 	if kind == "" {
 		kind = faultName(e.Status)
 	}
 	fault := map[string]any{"code": e.Status, "message": e.Message}
 	if e.RetryAfter > 0 || e.Status == http.StatusRequestEntityTooLarge {
-		fault["retryAfter"] = e.retryAfter()
+		fault["retryAfter"] = e.RetryAfterSeconds()
 	}
-	return JSON(e.Status, map[string]any{kind: fault})
+	return wire.JSON(e.Status, map[string]any{kind: fault})
 }
 
 func faultName(status int) string {
@@ -138,19 +117,20 @@ func faultName(status int) string {
 	}
 }
 
-func octaviaError(e *Error) Response {
+func octaviaError(e *wire.Error) wire.Response {
 	code := "Client"
 	if e.Status >= http.StatusInternalServerError {
 		code = "Server"
 	}
-	return JSON(e.Status, map[string]any{"faultcode": code, "faultstring": e.Message, "debuginfo": nil})
+	return wire.JSON(e.Status, map[string]any{"faultcode": code, "faultstring": e.Message, "debuginfo": nil})
 }
 
-// glanceError is what webob makes of its page for people where a client accepts JSON.
-func glanceError(e *Error) Response { return JSON(e.Status, WebobErrorBody(e.Status, e.Message)) }
+// glanceError is webob's error page for clients that accept JSON.
+func glanceError(e *wire.Error) wire.Response {
+	return wire.JSON(e.Status, WebobErrorBody(e.Status, e.Message))
+}
 
-// WebobErrorBody is the body of an error for which a service leaves the words to webob, as all of them do for paths that they do not
-// have.
+// WebobErrorBody is the body of an error in webob's format, in which all services respond to unknown paths.
 func WebobErrorBody(status int, message string) map[string]any {
 	title := http.StatusText(status)
 	return map[string]any{"message": message + "<br /><br />\n\n\n", "code": fmt.Sprintf("%d %s", status, title), "title": title}

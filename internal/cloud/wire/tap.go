@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Tap sits where calls arrive at a cloud: it logs them and injects faults into them. The zero value is ready for
+// Tap logs the calls that arrive at a cloud, and injects faults into them. The zero value is ready for
 // use and must not be copied. All methods are safe for concurrent use, and faults may be injected at any time.
 type Tap struct {
 	log      callLog
 	settings settings
 }
 
-// Handle takes a call from its arrival to its answer: log, wait, fail if told so, take effect, answer. Of the call, the
-// fields Service, Method, Path and Query are read.
+// Handle handles a call: it logs it, waits, injects a fault if there is one, calls effect, and responds. Of the call, it reads
+// Service, Method, Path, Query and Login.
 //
-// The effect is what the cloud does. It takes place at most once, and then wholly: neither Carry nor a client that goes
-// away cuts it short. Refuse puts an injected error into the words of the service.
+// effect is called at most once, and always completes, also if the client is gone. errorResponse formats an injected error
+// as the service does.
 func (t *Tap) Handle(w http.ResponseWriter, call Call, effect func() Response, errorResponse func(*Error) Response) {
 	entry := t.log.begin(call)
 	defer func() { t.log.end(entry) }()
 	fault, delay := t.settings.faultFor(entry.Call)
-	<-time.After(delay) // not cut short when the client goes: what is sent takes effect
+	<-time.After(delay) // also if the client is gone: a request that was sent takes effect
 
 	if t.settings.callHook(Event{Phase: Before, Call: entry.Call}) == DropConnection || fault.Drop == DropBefore {
 		dropConnection(w)
@@ -64,7 +64,7 @@ func (t *Tap) ResetLog() {
 // Logins counts the logins since the last reset.
 func (t *Tap) Logins() int { return t.Log().Logins() }
 
-// WaitIdle returns once no call is in flight: what a killed client sent has then taken effect.
+// WaitIdle waits until no call is in flight: then all requests of a killed client have taken effect.
 func (t *Tap) WaitIdle(ctx context.Context) error {
 	for {
 		idle := t.log.idle()
@@ -79,7 +79,7 @@ func (t *Tap) WaitIdle(ctx context.Context) error {
 	}
 }
 
-// Inject arms a fault. The returned function tells how many calls it has struck so far.
+// Inject adds a fault. The returned function returns the number of calls to which it was applied.
 func (t *Tap) Inject(f Fault) (applied func() int) {
 	a := &activeFault{Fault: f}
 	t.settings.mu.Lock()
@@ -92,14 +92,14 @@ func (t *Tap) Inject(f Fault) (applied func() int) {
 	}
 }
 
-// ClearFaults disarms all faults.
+// ClearFaults removes all faults.
 func (t *Tap) ClearFaults() {
 	t.settings.mu.Lock()
 	defer t.settings.mu.Unlock()
 	t.settings.faults = nil
 }
 
-// Faults returns the armed faults.
+// Faults returns the faults.
 func (t *Tap) Faults() []Fault {
 	t.settings.mu.Lock()
 	defer t.settings.mu.Unlock()
