@@ -2,37 +2,25 @@ package manager
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// -update writes the golden files instead of comparing with them.
-var update = flag.Bool("update", false, "write golden files")
+	"github.com/trellis-garden/trellis/internal/golden"
+)
 
 func TestHelpPage(t *testing.T) {
 	for name, binary := range map[string]Binary{"help.txt": testBinary(), "help-webhooks.txt": webhookBinary(), "help-garden.txt": gardenBinary()} {
 		t.Run(name, func(t *testing.T) {
-			golden := filepath.Join("testdata", name)
 			var stdout, stderr bytes.Buffer
 
 			code := binary.run(t.Context(), []string{"--help"}, environment{}, &stdout, &stderr)
 
 			require.Equal(t, exitClean, code)
 			require.Empty(t, stderr.String())
-			if *update {
-				require.NoError(t, os.WriteFile(golden, stdout.Bytes(), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			if diff := cmp.Diff(string(want), stdout.String()); diff != "" {
-				t.Errorf("help page differs from %s (-want +got), -update accepts it:\n%s", golden, diff)
-			}
+			golden.Check(t, filepath.Join("testdata", name), stdout.String())
 		})
 	}
 }

@@ -3,28 +3,18 @@ package worker
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-// -update writes the golden files instead of comparing with them. A change of hashes.json replaces nodes of existing shoots.
-var update = flag.Bool("update", false, "write golden files")
-
-// checkGolden compares a text with a file in testdata.
+// checkGolden compares a text with a file in testdata. A change of hashes.json replaces nodes of existing shoots.
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
-	golden := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got, "%s differs, -update accepts it", golden)
+	golden.Check(t, filepath.Join("testdata", name), got)
 }
 
 // linesOf formats one value per line, so that diffs show single values.

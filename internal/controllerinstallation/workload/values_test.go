@@ -2,8 +2,6 @@ package workload
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "write golden files")
+	"github.com/trellis-garden/trellis/internal/golden"
+)
 
 const seedText = `
 metadata:
@@ -57,13 +55,7 @@ func TestValues(t *testing.T) {
 
 			written, err := json.MarshalIndent(values, "", "  ")
 			require.NoError(t, err)
-			golden := filepath.Join("testdata", name)
-			if *update {
-				require.NoError(t, os.WriteFile(golden, append(written, '\n'), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), string(written)+"\n", "%s differs, -update accepts it", golden)
+			golden.Check(t, filepath.Join("testdata", name), string(written)+"\n")
 
 			read := map[string]any{}
 			require.NoError(t, json.Unmarshal(written, &read))

@@ -2,9 +2,7 @@ package csi_test
 
 import (
 	"errors"
-	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,32 +15,16 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-// -update writes the golden files instead of comparing with them.
-var update = flag.Bool("update", false, "write golden files")
-
-// checkGolden compares objects with what a file under testdata says that they are.
+// checkGolden compares objects with a file in testdata.
 func checkGolden(t *testing.T, name string, objects []client.Object) {
 	t.Helper()
-	documents := make([]string, 0, len(objects))
-	for _, object := range objects {
-		document, err := yaml.Marshal(object)
-		require.NoError(t, err)
-		documents = append(documents, string(document))
-	}
-	golden := filepath.Join("testdata", name)
-	got := strings.Join(documents, "---\n")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, want, []byte(got), "%s differs, -update accepts it", golden)
+	golden.Check(t, filepath.Join("testdata", name), golden.Manifest(t, objects))
 }
 
 // exampleDriver is a storage driver that has everything a driver can have.

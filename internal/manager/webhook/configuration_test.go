@@ -1,23 +1,18 @@
 package webhook
 
 import (
-	"flag"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/trellis-garden/trellis/internal/golden"
 	"github.com/trellis-garden/trellis/internal/manager"
 )
-
-// -update writes the golden files instead of comparing with them.
-var update = flag.Bool("update", false, "write golden files")
 
 func optionsOf(mode string) manager.WebhookOptions {
 	options := manager.WebhookOptions{
@@ -47,15 +42,7 @@ func TestConfigurations(t *testing.T) {
 				require.NoError(t, err)
 				got = append(append(got, "---\n"...), page...)
 			}
-			golden := filepath.Join("testdata", mode+".yaml")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, got, 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("configurations differ from %s (-want +got), -update accepts them:\n%s", golden, diff)
-			}
+			golden.Check(t, filepath.Join("testdata", mode+".yaml"), string(got))
 		})
 	}
 }

@@ -3,9 +3,7 @@ package openstack
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -21,13 +19,11 @@ import (
 	openstackmachine "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
+	"github.com/trellis-garden/trellis/internal/golden"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// -update writes the golden files instead of comparing with them. A change of hashdata.json replaces nodes of existing shoots.
-var update = flag.Bool("update", false, "write golden files")
-
-// checkGolden compares a value, as JSON, with a file in testdata.
+// checkGolden compares a value, as JSON, with a file in testdata. A change of hashdata.json replaces nodes of existing shoots.
 func checkGolden(t *testing.T, name string, got any) {
 	t.Helper()
 	var text bytes.Buffer
@@ -35,13 +31,7 @@ func checkGolden(t *testing.T, name string, got any) {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	require.NoError(t, encoder.Encode(got))
-	golden := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(golden, text.Bytes(), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), text.String(), "%s differs, -update accepts it", golden)
+	golden.Check(t, filepath.Join("testdata", name), text.String())
 }
 
 type (
