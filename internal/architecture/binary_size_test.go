@@ -36,6 +36,12 @@ func controllerLimit() sizeLimit {
 	}
 }
 
+// withoutSDK forbids the SDKs of all clouds, for binaries that make no calls to clouds.
+func withoutSDK(limit sizeLimit) sizeLimit {
+	limit.forbidden = append(limit.forbidden, "github.com/gophercloud/...")
+	return limit
+}
+
 // machineLimit is for what runs once per shoot, not once per seed. machine-controller-manager's own program is in it, with typed clients
 // for everything.
 func machineLimit() sizeLimit {
@@ -65,12 +71,12 @@ func heavyGardener() []string {
 func binaries() map[string]sizeLimit {
 	return map[string]sizeLimit{
 		"infrastructure-controller":         controllerLimit(),
-		"controlplane-controller":           controllerLimit(),
-		"network-controller":                controllerLimit(),
+		"controlplane-controller":           withoutSDK(controllerLimit()),
+		"network-controller":                withoutSDK(controllerLimit()),
 		"worker-controller":                 controllerLimit(),
 		"machine-controller-openstack":      machineLimit(),
-		"admission":                         controllerLimit(),
-		"controllerinstallation-controller": installationLimit(),
+		"admission":                         withoutSDK(controllerLimit()),
+		"controllerinstallation-controller": withoutSDK(installationLimit()),
 	}
 }
 

@@ -231,8 +231,18 @@ func contractRules() []importRule {
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
 			mayImport: []string{
 				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/record", "internal/fielderrors", "internal/cloud/openstack",
+				"internal/cloud/openstack/auth",
 				"apis/openstack/...", "apis/networking", gardenerTypes,
 			},
+		},
+		{
+			packages: "internal/infrastructure/example",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
+			mayImport: []string{
+				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/example",
+				"apis/example/...", gardenerTypes,
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/infrastructure",
@@ -281,11 +291,21 @@ func contractRules() []importRule {
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
 				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
-				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack/auth", "apis/openstack/...", "apis/networking",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
 				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version",
 				gardener + "/pkg/utils/validation/features", gardenerTypes,
 			}),
+		},
+		{
+			packages: "internal/controlplane/example",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
+			mayImport: []string{
+				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/example", "apis/example/...",
+				"sigs.k8s.io/controller-runtime/pkg/client", gardenerTypes,
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/controlplane",
@@ -325,6 +345,14 @@ func contractRules() []importRule {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages: "internal/network/examplenet",
+			reason:   "a driver depends on its contract and its plugin, but uses neither Manager nor Request nor Result, and no client",
+			mayImport: []string{
+				"internal/network", "internal/cloud", "apis/examplenet/...", "sigs.k8s.io/controller-runtime/pkg/client", gardenerTypes,
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/network",
 			reason:   "a contract depends on the runtime, error kinds and the table of infrastructures, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
@@ -347,9 +375,19 @@ func contractRules() []importRule {
 			packages: "internal/worker/openstack",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
-				"internal/worker", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "apis/openstack/...", "apis/networking",
+				"internal/worker", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack", "internal/cloud/openstack/auth",
+				"apis/openstack/...", "apis/networking",
 				machineTypes,
 			}, gardenerLight()),
+		},
+		{
+			packages: "internal/worker/example",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
+			mayImport: []string{
+				"internal/worker", "internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/example", "apis/example/...",
+				machineTypes, gardenerTypes,
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
 			packages:   "internal/worker/machinestatus",
@@ -377,11 +415,20 @@ func machineRules() []importRule {
 			packages: "internal/machine/openstack/...",
 			reason:   "a machine driver depends on machine-controller-manager's interface and its cloud, but on no contract and not on Gardener",
 			mayImport: []string{
-				"internal/machine", "internal/cloud", "internal/cloud/openstack", "apis/openstack/machine/...",
+				"internal/machine", "internal/cloud", "internal/cloud/openstack", "internal/cloud/openstack/auth", "apis/openstack/machine/...",
 				machineTypes, machineManager + "/pkg/util/provider/driver", machineManager + "/pkg/util/provider/machinecodes/...",
 				"golang.org/x/sync/...", prometheus, "sigs.k8s.io/yaml",
 			},
 			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime"},
+		},
+		{
+			packages: "internal/machine/example",
+			reason:   "a machine driver depends on machine-controller-manager's interface and its cloud, but on no contract and not on Gardener",
+			mayImport: []string{
+				"internal/machine", "internal/cloud", "internal/cloud/example", "apis/example/...",
+				machineTypes, machineManager + "/pkg/util/provider/driver", machineManager + "/pkg/util/provider/machinecodes/...",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/machine",
@@ -426,10 +473,30 @@ func cloudRules() []importRule {
 			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
+			packages:             "internal/cloud/example/fake",
+			reason:               "the fake shares no code with the client, since its tests would not find errors in shared code",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/cloud/example",
+			reason:               "a client depends on neither Kubernetes nor Gardener nor API types",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud", "internal/cloud/transport", "internal/truncate", prometheus},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
+		},
+		{
 			packages:             "internal/cloud/wire",
 			reason:               "faults and call logs of connections depend neither on a client nor on a cloud",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/cloud/openstack/auth",
+			reason:               "credentials are checked without a call, so that programs that make none do not link the SDK",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud"},
+			mayNotLink:           append([]string{"github.com/gophercloud/..."}, noKubernetes...),
 		},
 		{
 			packages:             "internal/cloud/openstack/services",
@@ -457,7 +524,7 @@ func cloudRules() []importRule {
 			reason:               "it tests the fake and the client against real clouds by raw HTTP; of the SDK it uses the reader of clouds.yaml",
 			withoutCommonImports: true,
 			mayImport: slices.Concat([]string{
-				"internal/cloud/openstack", "internal/cloud", "internal/cloud/transport", "github.com/gophercloud/gophercloud/v2",
+				"internal/cloud/openstack", "internal/cloud/openstack/auth", "internal/cloud", "internal/cloud/transport", "github.com/gophercloud/gophercloud/v2",
 				"github.com/gophercloud/gophercloud/v2/openstack/config/clouds", "golang.org/x/crypto/...",
 			}, testLibraries()),
 			mayNotLink: noKubernetes,
@@ -467,7 +534,8 @@ func cloudRules() []importRule {
 			reason:               "the only package that uses the SDK of OpenStack depends on neither Kubernetes nor Gardener nor API types",
 			withoutCommonImports: true,
 			mayImport: []string{
-				"internal/cloud", "internal/cloud/login", "internal/cloud/transport", "internal/truncate", "github.com/gophercloud/gophercloud/v2/...",
+				"internal/cloud", "internal/cloud/login", "internal/cloud/openstack/auth", "internal/cloud/transport", "internal/truncate",
+				"github.com/gophercloud/gophercloud/v2/...",
 				"golang.org/x/sync/...", prometheus,
 			},
 			mayNotLink: noKubernetes,
@@ -512,10 +580,18 @@ func otherModuleRules() []importRule {
 			},
 		},
 		{
+			packages: "e2e/cmd/machine-controller-example",
+			reason:   "it is composed as the released machine controllers are",
+			mayImport: []string{
+				"internal/machine", "internal/machine/example", "internal/cloud/example", "github.com/go-logr/logr", prometheus,
+			},
+		},
+		{
 			packages: "e2e/...",
 			reason:   "e2e tests run binaries as processes, and may import fakes, suites and API types only",
 			mayImport: slices.Concat([]string{
 				"e2e/...", "apis/...", "charts/...", "images/...", "helm.sh/helm/v4/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
+				"internal/cloud/example/fake",
 				"internal/cloud/wire", "internal/cloud/openstack/services", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",

@@ -36,8 +36,8 @@ func TestDelete_Order(t *testing.T) {
 		"DELETE /managedresources/" + controlplanetest.ShootCRDs,
 		"DELETE /managedresources/" + controlplanetest.ShootObjects,
 		"DELETE /managedresources/" + controlplanetest.Seed,
-		"DELETE /secrets/example-config-{sum}",
-		"DELETE /secrets/ca-provider-test-controlplane-{sum}",
+		"DELETE /secrets/" + cloudConfig + "-{sum}",
+		"DELETE /secrets/ca-provider-example-controlplane-{sum}",
 		"PATCH /controlplanes/one/status to Succeeded",
 		"PATCH /controlplanes/one",
 	}
@@ -66,7 +66,7 @@ func TestDelete_MissingInputs(t *testing.T) {
 		},
 		"with an identity that somebody has deleted already": func(t *testing.T, _ *driver, h *controlplanetest.Harness) {
 			require.NoError(t, h.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(h.Namespace),
-				client.MatchingLabels{"manager-identity": "provider-test-controlplane"}))
+				client.MatchingLabels{"manager-identity": "provider-example-controlplane"}))
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

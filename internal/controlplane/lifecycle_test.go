@@ -28,6 +28,22 @@ func TestLifecycle(t *testing.T) {
 	controlplanetest.Run(t, controlplane.APIServer().Get(t), subjectOf(t, &driver{}))
 }
 
+func TestReconcile_KubernetesUpdate(t *testing.T) {
+	version := func(version string) func(*gardencorev1beta1.Shoot) {
+		return func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Kubernetes.Version = version }
+	}
+	h := newHarness(t, &driver{})
+	h.ChangeShoot(version(oldestKubernetes))
+	h.Start()
+	h.Create()
+	h.Manager.Seed().ClearHistory()
+	h.Manager.Shoot().ClearHistory()
+	h.ChangeShoot(version(newestKubernetes))
+	h.Reconcile()
+	assert.ElementsMatch(t, []string{"changed Deployment " + ccmName, "changed Deployment " + csiController}, h.Manager.Seed().History(), "they have other images")
+	assert.Empty(t, h.Manager.Shoot().History())
+}
+
 func TestReconcile_WriteOrder(t *testing.T) {
 	h := newHarness(t, &driver{}).Start()
 	h.Create()
@@ -45,7 +61,7 @@ func TestReconcile_WriteOrder(t *testing.T) {
 		inOrder("POST /secrets/managedresource-"+name+"-{sum}", "POST /managedresources/"+name)
 	}
 	for _, name := range []string{
-		"example-config-{sum}", "shoot-access-" + exampleManagerName, "ca-provider-test-controlplane-{sum}", exampleManagerName + "-server-{sum}",
+		cloudConfig + "-{sum}", "shoot-access-" + ccmName, "ca-provider-example-controlplane-{sum}", ccmCertificate + "-{sum}",
 	} {
 		inOrder("POST /secrets/"+name, "POST /managedresources/"+controlplanetest.Seed)
 	}
@@ -97,29 +113,29 @@ func TestReconcile_Deterministic(t *testing.T) {
 func TestReconcile_CredentialsChanged(t *testing.T) {
 	h := newHarness(t, &driver{}).Start()
 	h.Create()
-	config := mounted(t, h, "Deployment", exampleManagerName, "example-config")
+	config := mounted(t, h, "Deployment", ccmName, cloudConfig)
 	h.Manager.Seed().ClearHistory()
 	h.Manager.Shoot().ClearHistory()
 	h.Writes()
 
 	login := &corev1.Secret{}
 	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: "cloudprovider"}, login))
-	login.Data["password"] = []byte("another")
+	login.Data["key"] = []byte("another")
 	require.NoError(t, h.Client.Update(t.Context(), login))
 	h.RequestOperation(v1beta1constants.GardenerOperationReconcile)
 	h.Succeeded()
 
 	assert.Equal(t, []string{
 		"PATCH /controlplanes/one",
-		"POST /secrets/example-config-{sum}",
+		"POST /secrets/" + cloudConfig + "-{sum}",
 		"POST /secrets/managedresource-extension-controlplane-seed-{sum}",
 		"PATCH /managedresources/extension-controlplane-seed",
 		"DELETE /secrets/managedresource-extension-controlplane-seed-{sum}",
 		"PATCH /controlplanes/one/status",
 	}, contracttest.WithoutProgress(h.Writes()))
-	assert.ElementsMatch(t, []string{"changed Deployment " + exampleManagerName, "changed Deployment example-csi"}, h.Manager.Seed().History())
+	assert.ElementsMatch(t, []string{"changed Deployment " + ccmName, "changed Deployment " + csiController}, h.Manager.Seed().History())
 	assert.Empty(t, h.Manager.Shoot().History())
-	assert.NotEqual(t, config, mounted(t, h, "Deployment", exampleManagerName, "example-config"), "the Deployment uses what it used before")
+	assert.NotEqual(t, config, mounted(t, h, "Deployment", ccmName, cloudConfig), "the Deployment uses what it used before")
 	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: config}, &corev1.Secret{}),
 		"pods that are there yet may start again")
 	h.Ready()
@@ -146,7 +162,7 @@ func TestReconcile_ComponentRemoved(t *testing.T) {
 		assert.Less(t, changed, removed, "access goes before those who use it have been replaced")
 	}
 	assert.Nil(t, h.Manager.Seed().Get("Deployment", "csi-snapshot-controller"))
-	assert.NotNil(t, h.Manager.Seed().Get("Deployment", exampleManagerName))
+	assert.NotNil(t, h.Manager.Seed().Get("Deployment", ccmName))
 }
 
 func TestReconcile_ReferencedResources(t *testing.T) {
@@ -193,7 +209,7 @@ func TestReconcile_RevertsManualChanges(t *testing.T) {
 	metav1.SetMetaDataAnnotation(&resource.ObjectMeta, "example.org/note", "mine")
 	require.NoError(t, h.Client.Update(t.Context(), resource))
 	access := &corev1.Secret{}
-	accessKey := client.ObjectKey{Namespace: h.Namespace, Name: "shoot-access-" + exampleManagerName}
+	accessKey := client.ObjectKey{Namespace: h.Namespace, Name: "shoot-access-" + ccmName}
 	require.NoError(t, h.Client.Get(t.Context(), accessKey, access))
 	labels := access.Labels
 	access.Labels = nil

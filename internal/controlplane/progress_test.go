@@ -57,17 +57,17 @@ func TestReconcile_Errors(t *testing.T) {
 
 func TestReconcile_Progress(t *testing.T) {
 	h := newHarness(t, &driver{}).Start()
-	h.Manager.Reject("ClusterRole", exampleManagerName, `clusterroles "`+exampleManagerName+`" is forbidden`)
+	h.Manager.Reject("ClusterRole", ccmRole, `clusterroles "`+ccmRole+`" is forbidden`)
 	h.Deploy(v1beta1constants.GardenerOperationReconcile)
 	const forbidden = `deploying components in the shoot (gardener-resource-manager has not applied extension-controlplane-shoot yet ` +
-		`(Could not apply all new resources: error during apply of object "ClusterRole example-manager": clusterroles "example-manager" is forbidden))`
+		`(Could not apply all new resources: error during apply of object "ClusterRole ` + ccmRole + `": clusterroles "` + ccmRole + `" is forbidden))`
 	object := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
 		// Other tasks may be at work for a moment more, and are told of beside this one.
 		return errorUnless(o.Status.LastOperation != nil && o.Status.LastOperation.Description == forbidden, fmt.Sprintf("%+v", o.Status.LastOperation))
 	})
 	assert.Equal(t, gardencorev1beta1.LastOperationStateProcessing, object.Status.LastOperation.State)
 	assert.Nil(t, object.Status.LastError)
-	h.Manager.Reject("ClusterRole", exampleManagerName, "")
+	h.Manager.Reject("ClusterRole", ccmRole, "")
 	require.NoError(t, h.Manager.ReconcileAll(t.Context()))
 	h.Ready()
 
@@ -78,7 +78,7 @@ func TestReconcile_Progress(t *testing.T) {
 			`(StorageClass "default" is used by PersistentVolume "pv"))`
 		return errorUnless(o.Status.LastOperation.Description == want, o.Status.LastOperation.Description)
 	})
-	assert.NotNil(t, h.Manager.Seed().Get("Deployment", "example-csi"), "who could give the volume back is still there")
+	assert.NotNil(t, h.Manager.Seed().Get("Deployment", csiController), "who could give the volume back is still there")
 	h.Manager.BlockDeletion("StorageClass", "default", "")
 	require.NoError(t, h.Manager.ReconcileAll(t.Context()))
 	h.Gone()

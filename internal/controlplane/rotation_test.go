@@ -37,8 +37,8 @@ func readCertificates(t *testing.T, h *controlplanetest.Harness) certificates {
 	t.Helper()
 	list := &corev1.SecretList{}
 	require.NoError(t, h.Client.List(t.Context(), list, client.InNamespace(h.Namespace),
-		client.MatchingLabels{secretsmanager.LabelKeyManagerIdentity: "provider-test-controlplane"}))
-	found := certificates{authorities: map[string]*x509.Certificate{}, mounted: mounted(t, h, "Deployment", exampleManagerName, exampleManagerName+"-server")}
+		client.MatchingLabels{secretsmanager.LabelKeyManagerIdentity: "provider-example-controlplane"}))
+	found := certificates{authorities: map[string]*x509.Certificate{}, mounted: mounted(t, h, "Deployment", ccmName, ccmCertificate)}
 	bundles := 0
 	for _, secret := range list.Items {
 		switch {
@@ -72,7 +72,7 @@ func parse(t *testing.T, content []byte) []*x509.Certificate {
 func signedBy(certificate, ca *x509.Certificate) bool {
 	roots := x509.NewCertPool()
 	roots.AddCert(ca)
-	_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: exampleManagerName, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: ccmName, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	return err == nil
 }
 

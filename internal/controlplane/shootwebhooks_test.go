@@ -20,7 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 )
 
-const webhookServer = exampleManagerName + "-webhooks"
+const webhookServer = ccmName + "-webhooks"
 
 // withWebhooks makes the component of the plan serve a mutating and a validating webhook of the shoot.
 func withWebhooks(plan *controlplane.Plan, _ *controlplane.Shoot) {
@@ -31,7 +31,7 @@ func withWebhooks(plan *controlplane.Plan, _ *controlplane.Shoot) {
 		return admissionregistrationv1.WebhookClientConfig{URL: new(path)}
 	}
 	plan.ShootWebhooks = []controlplane.ShootWebhooks{{
-		Name: "example", Component: exampleManagerName,
+		Name: "example", Component: ccmName,
 		Mutating:   []admissionregistrationv1.MutatingWebhook{{Name: "mutate.example.org", ClientConfig: path("/mutate")}},
 		Validating: []admissionregistrationv1.ValidatingWebhook{{Name: "validate.example.org", ClientConfig: path("/validate?all")}},
 	}}
@@ -63,7 +63,7 @@ func caBundle(t *testing.T, h *controlplanetest.Harness) []byte {
 	t.Helper()
 	bundles := &corev1.SecretList{}
 	require.NoError(t, h.Client.List(t.Context(), bundles, client.InNamespace(h.Namespace),
-		client.MatchingLabels{secretsmanager.LabelKeyBundleFor: "ca-provider-test-controlplane"}))
+		client.MatchingLabels{secretsmanager.LabelKeyBundleFor: "ca-provider-example-controlplane"}))
 	require.Len(t, bundles.Items, 1)
 	require.NotEmpty(t, bundles.Items[0].Data[secretsutils.DataKeyCertificateBundle])
 	return bundles.Items[0].Data[secretsutils.DataKeyCertificateBundle]
@@ -104,5 +104,5 @@ func TestReconcile_ShootWebhooksWithoutServer(t *testing.T) {
 	object := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
 		return errorUnless(o.Status.LastError != nil, "there is no error")
 	})
-	assert.Contains(t, object.Status.LastError.Description, `webhooks "example": no component "example-manager" serves webhooks`)
+	assert.Contains(t, object.Status.LastError.Description, `webhooks "example": no component "cloud-controller-manager" serves webhooks`)
 }

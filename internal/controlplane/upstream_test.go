@@ -30,11 +30,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
+	"github.com/trellis-garden/trellis/internal/controlplane/example"
 )
 
 const (
-	upstreamBinding = "extensions.gardener.cloud:provider-test:admin"
-	upstreamWebhook = "gardener-extension-provider-test-shoot"
+	upstreamBinding = "extensions.gardener.cloud:provider-example:admin"
+	upstreamWebhook = "gardener-extension-provider-example-shoot"
 )
 
 // fromUpstream makes the subject's shoot one that upstream's extension has served so far, and the driver one that knows.
@@ -59,7 +60,7 @@ func newUpstreamBinding() *rbacv1.ClusterRoleBinding {
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
 		ObjectMeta: metav1.ObjectMeta{Name: upstreamBinding, Annotations: map[string]string{resourcesv1alpha1.KeepObject: "true"}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: exampleManagerName, Namespace: metav1.NamespaceSystem}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: ccmName, Namespace: metav1.NamespaceSystem}},
 	}
 }
 
@@ -76,16 +77,16 @@ func upstreamObjects(t *testing.T, namespace string) []client.Object {
 	}
 	objects := upstreamCertificates(t, namespace)
 	for name, content := range map[string][]any{
-		controlplanetest.Seed:                  {in(namespace, named("apps/v1", "Deployment", exampleManagerName))},
+		controlplanetest.Seed:                  {in(namespace, named("apps/v1", "Deployment", ccmName))},
 		controlplanetest.UpstreamConfiguration: {in(namespace, named("v1", "Secret", "cloud-provider-config"))},
-		controlplanetest.ShootObjects:          {role(exampleManagerName, "pods"), newUpstreamBinding(), in(metav1.NamespaceSystem, named("apps/v1", "DaemonSet", "example-node"))},
+		controlplanetest.ShootObjects:          {named("rbac.authorization.k8s.io/v1", "ClusterRole", ccmRole), newUpstreamBinding(), in(metav1.NamespaceSystem, named("apps/v1", "DaemonSet", csiNode))},
 		controlplanetest.ShootCRDs:             {named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "volumesnapshots.snapshot.storage.k8s.io")},
 		controlplanetest.StorageClasses:        {named("storage.k8s.io/v1", "StorageClass", "default")},
 		controlplanetest.UpstreamWebhooks:      {named("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", upstreamWebhook)},
 	} {
 		objects = append(objects, upstreamManagedResource(t, namespace, name, content)...)
 	}
-	for _, name := range []string{exampleManagerName, "csi-provisioner"} {
+	for _, name := range []string{ccmName, "csi-provisioner"} {
 		access := component.ShootAccessSecret(name, namespace)
 		access.Data = map[string][]byte{resourcesv1alpha1.DataKeyToken: []byte("upstream's token of " + name)}
 		objects = append(objects, access)
@@ -99,7 +100,7 @@ func upstreamManagedResource(t *testing.T, namespace, name string, content []any
 	for i, object := range content {
 		file, err := yaml.Marshal(object)
 		require.NoError(t, err)
-		files[fmt.Sprintf("provider-test_templates_%d.yaml", i)] = file
+		files[fmt.Sprintf("provider-example_templates_%d.yaml", i)] = file
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: files, Type: corev1.SecretTypeOpaque}
 	require.NoError(t, kubernetesutils.MakeUnique(secret))
@@ -122,9 +123,9 @@ func upstreamManagedResource(t *testing.T, namespace, name string, content []any
 // upstreamCertificates has Gardener's own library make them, in upstream's name.
 func upstreamCertificates(t *testing.T, namespace string) []client.Object {
 	t.Helper()
-	const ca = "ca-provider-test-controlplane"
+	const ca = "ca-provider-example-controlplane"
 	c := fake.NewClientBuilder().Build()
-	certificates, err := secretsmanager.New(t.Context(), logr.Discard(), clock.RealClock{}, c, "provider-test-controlplane",
+	certificates, err := secretsmanager.New(t.Context(), logr.Discard(), clock.RealClock{}, c, "provider-example-controlplane",
 		secretsmanager.WithNamespaces(namespace))
 	require.NoError(t, err)
 	_, err = certificates.Generate(t.Context(), &secretsutils.CertificateSecretConfig{Name: ca, CommonName: ca, CertType: secretsutils.CACert},
@@ -165,17 +166,17 @@ func TestReconcile_FromUpstream(t *testing.T) {
 	h.Ready()
 	assert.Nil(t, h.Manager.Seed().Get("Secret", "cloud-provider-config"))
 	access := &corev1.Secret{}
-	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: "shoot-access-" + exampleManagerName}, access))
-	assert.Equal(t, "upstream's token of "+exampleManagerName, string(access.Data[resourcesv1alpha1.DataKeyToken]), "the token is left alone")
+	require.NoError(t, h.Client.Get(t.Context(), client.ObjectKey{Namespace: h.Namespace, Name: "shoot-access-" + ccmName}, access))
+	assert.Equal(t, "upstream's token of "+ccmName, string(access.Data[resourcesv1alpha1.DataKeyToken]), "the token is left alone")
 
 	history := h.Manager.Shoot().History()
 	subjectsRemoved, gone := "changed ClusterRoleBinding "+upstreamBinding, "deleted ClusterRoleBinding "+upstreamBinding
-	assert.Subset(t, history, []string{subjectsRemoved, gone, "changed ClusterRole " + exampleManagerName, "changed DaemonSet example-node"})
+	assert.Subset(t, history, []string{subjectsRemoved, gone, "changed ClusterRole " + ccmRole, "changed DaemonSet " + csiNode})
 	assert.Less(t, slices.Index(history, subjectsRemoved), slices.Index(history, gone))
 	for _, sentence := range append(history, h.Manager.Seed().History()...) {
-		assert.NotContains(t, []string{"created ClusterRole " + exampleManagerName, "created StorageClass default", "created Deployment " + exampleManagerName}, sentence)
+		assert.NotContains(t, []string{"created ClusterRole " + ccmRole, "created StorageClass default", "created Deployment " + ccmName}, sentence)
 	}
-	assert.NotContains(t, h.Manager.Seed().History(), "deleted Deployment "+exampleManagerName)
+	assert.NotContains(t, h.Manager.Seed().History(), "deleted Deployment "+ccmName)
 	h.Reconcile()
 	h.Delete()
 }
@@ -206,10 +207,10 @@ func withActuator(
 	t *testing.T, d *driver, rolloutWait time.Duration, change func(controlplane.Actuator) controlplane.Actuator,
 ) func(*controlplanetest.Subject) {
 	t.Helper()
-	images := testImages(t)
+	images := exampleImages(t)
 	return func(subject *controlplanetest.Subject) {
 		subject.Program = func(mgr manager.Manager, options contract.Options) error {
-			return controlplane.AddWithActuator(mgr, map[string]controlplane.Driver{testType: d}, images, options, rolloutWait, change)
+			return controlplane.AddWithActuator(mgr, map[string]controlplane.Driver{example.Type: d}, images, options, rolloutWait, change)
 		}
 	}
 }
@@ -247,7 +248,7 @@ func TestMigrate_FromUpstream(t *testing.T) {
 		return errorUnless(len(o.Finalizers) == 0, "it has not been let go of")
 	})
 	assert.Nil(t, h.Manager.Shoot().Get("MutatingWebhookConfiguration", upstreamWebhook), "its server is gone")
-	assert.NotNil(t, h.Manager.Shoot().Get("DaemonSet", "example-node"))
+	assert.NotNil(t, h.Manager.Shoot().Get("DaemonSet", csiNode))
 	assert.NotNil(t, h.Manager.Shoot().Get("ClusterRoleBinding", upstreamBinding))
 
 	other := h.OtherSeed().Start()
@@ -265,7 +266,7 @@ func TestDelete_FromUpstream(t *testing.T) {
 	})
 	require.NoError(t, h.Destroy(t.Context()))
 	require.NoError(t, h.WaitGone(t.Context()))
-	assert.Equal(t, []string{"left behind: Secret shoot-access-csi-provisioner", "left behind: Secret shoot-access-example-manager"}, h.Leftovers(),
+	assert.Equal(t, []string{"left behind: Secret shoot-access-cloud-controller-manager", "left behind: Secret shoot-access-csi-provisioner"}, h.Leftovers(),
 		"the names of upstream's access are not known without a plan; they go with the namespace")
 	assert.Equal(t, []contracttest.Key{{Kind: "ClusterRoleBinding", Name: upstreamBinding}}, h.Manager.Shoot().Keys(), "upstream wanted it so")
 }

@@ -51,7 +51,7 @@ func (s service) traits() traits {
 	case blockStorageService: // "volume" and "volumev2" are older versions
 		return traits{types: []string{"block-storage", "volumev3"}, version: "v3"}
 	default:
-		return traits{types: []string{"identity"}, version: identityVersion}
+		return traits{types: []string{"identity"}, version: "v3"}
 	}
 }
 

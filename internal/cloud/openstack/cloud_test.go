@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
@@ -28,9 +29,9 @@ func startCloud(t *testing.T, options ...fake.Option) *fake.Cloud {
 	return c
 }
 
-func memberOf(t *testing.T, c *fake.Cloud) openstack.Credentials {
+func memberOf(t *testing.T, c *fake.Cloud) auth.Credentials {
 	t.Helper()
-	parsed, err := openstack.ParseCredentials(secret(
+	parsed, err := auth.ParseCredentials(secret(
 		"username", fake.DefaultUser, "password", fake.DefaultPassword,
 		"domainName", fake.DefaultDomain, "tenantName", fake.DefaultProject, "authURL", c.AuthURL(),
 	))
@@ -154,7 +155,7 @@ func TestSessions_ApplicationCredential(t *testing.T) {
 			"applicationCredentialName", fake.DefaultAppCredentialName, "applicationCredentialSecret", fake.DefaultAppCredentialSecret),
 	} {
 		t.Run(name, func(t *testing.T) {
-			parsed, err := openstack.ParseCredentials(form)
+			parsed, err := auth.ParseCredentials(form)
 			require.NoError(t, err)
 			parsed.AuthURL = c.AuthURL()
 			session, err := openstack.NewSessions(openstack.Options{}).Get(t.Context(), parsed, fake.DefaultRegion)

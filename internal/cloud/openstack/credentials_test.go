@@ -11,6 +11,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 func secret(keysAndValues ...string) map[string][]byte {
@@ -93,7 +94,7 @@ func TestParseCredentials_Login(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := openstack.ParseCredentials(tc.data)
+			c, err := auth.ParseCredentials(tc.data)
 			require.NoError(t, err)
 			require.ErrorContains(t, c.Validate(), `"authURL" is missing`)
 			c.AuthURL = "https://cloud.test/identity"
@@ -135,7 +136,7 @@ func TestParseCredentials_Invalid(t *testing.T) {
 		"a credential by name, no domain":   {secret("applicationCredentialName", "n", "applicationCredentialSecret", "hidden", "username", "u"), []string{`set "domainName" or "domainID"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := openstack.ParseCredentials(tc.data)
+			_, err := auth.ParseCredentials(tc.data)
 			require.Error(t, err)
 			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
 			for _, want := range tc.want {
@@ -148,7 +149,7 @@ func TestParseCredentials_Invalid(t *testing.T) {
 
 func TestParseCredentials_OptionalKeys(t *testing.T) {
 	for text, want := range map[string]bool{"true": true, "True": true, "false": false, "": false, "yes": false, "1": false} {
-		c, err := openstack.ParseCredentials(secret(
+		c, err := auth.ParseCredentials(secret(
 			"applicationCredentialID", "i", "applicationCredentialSecret", "s", "insecure", text+"\n", "authURL", "https://cloud.test/v3\n",
 		))
 		require.NoError(t, err)
@@ -165,7 +166,7 @@ func TestCredentials_Validate(t *testing.T) {
 		"a CA bundle without a certificate": {"caCert", "hidden", `"caCert" holds no certificate`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := openstack.ParseCredentials(secret("applicationCredentialID", "i", "applicationCredentialSecret", "s", tc.key, tc.value))
+			c, err := auth.ParseCredentials(secret("applicationCredentialID", "i", "applicationCredentialSecret", "s", tc.key, tc.value))
 			require.NoError(t, err, "the caller may replace it")
 			err = c.Validate()
 			require.ErrorContains(t, err, tc.want)
@@ -181,7 +182,7 @@ func TestCredentials_Format(t *testing.T) {
 	encoded, err := json.Marshal(map[string]any{"credentials": c})
 	require.NoError(t, err)
 	for _, printed := range []string{
-		fmt.Sprint(c), fmt.Sprintf("%v %+v %#v %s %q %d", c, c, c, c, c, c), fmt.Sprintf("%+v", []openstack.Credentials{c}), string(encoded),
+		fmt.Sprint(c), fmt.Sprintf("%v %+v %#v %s %q %d", c, c, c, c, c, c), fmt.Sprintf("%+v", []auth.Credentials{c}), string(encoded),
 	} {
 		assert.NotContains(t, printed, "shh")
 	}

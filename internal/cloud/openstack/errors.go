@@ -12,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -63,7 +64,7 @@ func unavailable(err error, action string) *cloud.Error {
 	unavailable := &cloud.Error{Kind: cloud.Unavailable, Err: fmt.Errorf("%s: %w", action, err)}
 	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); unverified {
 		unavailable.Message = fmt.Sprintf("the cloud's certificate cannot be verified: if that lasts, check %q and %q, "+
-			"or the Keystone URL and the CA bundle of the cloud profile", keyAuthURL, keyCACert)
+			"or the Keystone URL and the CA bundle of the cloud profile", auth.KeyAuthURL, auth.KeyCACert)
 	}
 	return unavailable
 }

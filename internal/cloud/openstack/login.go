@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -25,7 +26,7 @@ type token struct {
 // authenticator logs one account in.
 type authenticator struct {
 	client      *gophercloud.ProviderClient
-	credentials Credentials
+	credentials auth.Credentials
 	metrics     *cloud.Metrics
 }
 
@@ -34,7 +35,7 @@ func (i *authenticator) login(ctx context.Context) (*login.Login[token], error) 
 	ctx = transport.WithInfo(ctx, transport.Info{
 		Service: identityService.String(), Retry: transport.RetryAlways, Limits: tokenResponse.limits(),
 	})
-	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.identityEndpoint()}
+	client := &gophercloud.ServiceClient{ProviderClient: i.client, Endpoint: i.credentials.IdentityEndpoint()}
 	response, err := readLogin(tokens.Create(ctx, client, i.options()))
 	i.metrics.Login(err)
 	if err == nil {
@@ -56,16 +57,16 @@ func (i *authenticator) rejectsCredentials(err *cloud.Error) bool {
 func (i *authenticator) options() *tokens.AuthOptions {
 	c := i.credentials
 	options := &tokens.AuthOptions{Username: c.Username, Password: c.Password}
-	options.DomainID, options.DomainName = c.userDomain()
+	options.DomainID, options.DomainName = c.UserDomain()
 	if c.Password == "" {
 		// An application credential belongs to its project, and Keystone rejects a request with another scope.
-		options.ApplicationCredentialID, options.ApplicationCredentialName = idOrName(c.ApplicationCredentialID, c.ApplicationCredentialName)
+		options.ApplicationCredentialID, options.ApplicationCredentialName = auth.IDOrName(c.ApplicationCredentialID, c.ApplicationCredentialName)
 		options.ApplicationCredentialSecret = c.ApplicationCredentialSecret
 		return options
 	}
-	options.Scope.ProjectID, options.Scope.ProjectName = idOrName(c.TenantID, c.TenantName)
+	options.Scope.ProjectID, options.Scope.ProjectName = auth.IDOrName(c.TenantID, c.TenantName)
 	if options.Scope.ProjectID == "" {
-		options.Scope.DomainID, options.Scope.DomainName = idOrName(c.DomainID, c.DomainName)
+		options.Scope.DomainID, options.Scope.DomainName = auth.IDOrName(c.DomainID, c.DomainName)
 	}
 	return options
 }
@@ -114,7 +115,7 @@ func readLogin(result tokens.CreateResult) (*login.Login[token], error) {
 // explain adds a remedy to a failed login. Only credentials that Keystone itself rejects are the user's
 // error: a proxy in front of Keystone may respond with 404 for a while, or have an expired certificate.
 func (i *authenticator) explain(err *cloud.Error) error {
-	endpoint := withoutPassword(i.credentials.identityEndpoint())
+	endpoint := withoutPassword(i.credentials.IdentityEndpoint())
 	switch {
 	case i.rejectsCredentials(err):
 		err.Kind = cloud.Unauthenticated
@@ -123,7 +124,7 @@ func (i *authenticator) explain(err *cloud.Error) error {
 	case err.Kind == cloud.NotFound:
 		err.Kind = cloud.Unavailable
 		err.Message = fmt.Sprintf("no Keystone of version 3 answers at %s: if that lasts, check %q, or the Keystone URL of the cloud profile",
-			endpoint, keyAuthURL)
+			endpoint, auth.KeyAuthURL)
 	case err.Message == "":
 		err.Message = "logging in at " + endpoint
 	default:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -27,14 +28,14 @@ import (
 const maxAllocated = 64 << 20
 
 // hostileCloud serves a stub over real HTTP, so that only this package limits its responses.
-func hostileCloud(t *testing.T, stub *stubCloud) openstack.Credentials {
+func hostileCloud(t *testing.T, stub *stubCloud) auth.Credentials {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(stub.handleOverHTTP))
 	t.Cleanup(server.Close)
 	stub.endpoints = map[string]string{
 		"network": server.URL + "/network", "compute": server.URL + "/compute/v2.1", "image": server.URL + "/image",
 	}
-	return openstack.Credentials{
+	return auth.Credentials{
 		AuthURL: server.URL + "/identity", Username: "user", Password: "pa55word", DomainName: "domain", TenantName: "project",
 	}
 }

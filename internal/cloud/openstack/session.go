@@ -11,6 +11,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -20,7 +21,7 @@ type Session struct {
 	region       string
 	logins       *login.Source[token]
 	client       *gophercloud.ProviderClient
-	transportKey fingerprint
+	transportKey auth.Fingerprint
 	used         atomic.Int64 // when, in Unix nanoseconds
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -56,8 +57,8 @@ type Sessions struct {
 	metrics *cloud.Metrics
 
 	mu             sync.Mutex
-	sessions       map[fingerprint]*Session
-	transports     map[fingerprint]sharedTransport // by their trusted certificates
+	sessions       map[auth.Fingerprint]*Session
+	transports     map[auth.Fingerprint]sharedTransport // by their trusted certificates
 	lastForgetIdle time.Time
 }
 
@@ -72,18 +73,18 @@ func NewSessions(options Options) *Sessions {
 	return &Sessions{
 		options:    options.withDefaults(),
 		metrics:    cloud.NewMetrics(options.Registerer, cloudName),
-		sessions:   map[fingerprint]*Session{},
-		transports: map[fingerprint]sharedTransport{},
+		sessions:   map[auth.Fingerprint]*Session{},
+		transports: map[auth.Fingerprint]sharedTransport{},
 	}
 }
 
 // Get returns the account's session, logged in. It makes a call only if there is no login yet, or the last one is about to
 // expire. An empty region means the first that the cloud lists.
-func (c *Sessions) Get(ctx context.Context, credentials Credentials, region string) (*Session, error) {
+func (c *Sessions) Get(ctx context.Context, credentials auth.Credentials, region string) (*Session, error) {
 	if err := credentials.Validate(); err != nil {
 		return nil, err
 	}
-	account := credentials.sessionKey(region)
+	account := credentials.SessionKey(region)
 	session := c.session(account, credentials, region)
 	if _, err := session.logins.Valid(ctx); err != nil {
 		c.forgetFailed(account, session)
@@ -93,7 +94,7 @@ func (c *Sessions) Get(ctx context.Context, credentials Credentials, region stri
 }
 
 // session returns the account's session from the cache, or adds a new one.
-func (c *Sessions) session(account fingerprint, credentials Credentials, region string) *Session {
+func (c *Sessions) session(account auth.Fingerprint, credentials auth.Credentials, region string) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetIdle()
@@ -107,7 +108,7 @@ func (c *Sessions) session(account fingerprint, credentials Credentials, region 
 }
 
 // newSession builds a session that has not logged in. The caller holds the lock.
-func (c *Sessions) newSession(credentials Credentials, region string) *Session {
+func (c *Sessions) newSession(credentials auth.Credentials, region string) *Session {
 	plain := &transport.Retrying{Policy: c.options.Retry, Next: &transport.Single{
 		Base: c.transport(credentials), Limiter: transport.NewLimiter(c.options.QPS, c.options.Burst),
 		Timeout: c.options.RequestTimeout, Metrics: c.metrics,
@@ -119,7 +120,7 @@ func (c *Sessions) newSession(credentials Credentials, region string) *Session {
 		roundTripper = &transport.ReadOnly{Next: roundTripper}
 	}
 	return &Session{
-		region: region, logins: logins, client: c.provider(roundTripper), transportKey: credentials.transportKey(),
+		region: region, logins: logins, client: c.provider(roundTripper), transportKey: credentials.TransportKey(),
 	}
 }
 
@@ -137,8 +138,8 @@ func (c *Sessions) provider(roundTripper http.RoundTripper) *gophercloud.Provide
 }
 
 // transport returns the transport for the trusted certificates of the credentials. The caller holds the lock.
-func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
-	key := credentials.transportKey()
+func (c *Sessions) transport(credentials auth.Credentials) http.RoundTripper {
+	key := credentials.TransportKey()
 	shared, ok := c.transports[key]
 	if !ok {
 		plain := transport.New(transport.Trust{CACert: credentials.CACert, Insecure: credentials.Insecure})
@@ -152,7 +153,7 @@ func (c *Sessions) transport(credentials Credentials) http.RoundTripper {
 }
 
 // forgetFailed removes a session that could not log in, unless a login is in progress.
-func (c *Sessions) forgetFailed(account fingerprint, session *Session) {
+func (c *Sessions) forgetFailed(account auth.Fingerprint, session *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[account] == session && session.logins.NeverLoggedIn() {
@@ -168,7 +169,7 @@ func (c *Sessions) forgetIdle() {
 		return
 	}
 	c.lastForgetIdle = now
-	needed := map[fingerprint]bool{}
+	needed := map[auth.Fingerprint]bool{}
 	for account, session := range c.sessions {
 		if now.Sub(time.Unix(0, session.used.Load())) > c.options.IdleTimeout {
 			delete(c.sessions, account)

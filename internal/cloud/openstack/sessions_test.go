@@ -14,6 +14,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 func TestSessions_ConcurrentCallers(t *testing.T) {
@@ -79,16 +80,16 @@ func TestSessions_CallerCancelsDuringLogin(t *testing.T) {
 
 func TestSessions_Get_SharedByAccount(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*openstack.Credentials)
+		change func(*auth.Credentials)
 		region string
 		same   bool
 	}{
 		"the same credentials":                 {same: true},
-		"the same Keystone, written otherwise": {change: func(c *openstack.Credentials) { c.AuthURL += "/v3/" }, same: true},
+		"the same Keystone, written otherwise": {change: func(c *auth.Credentials) { c.AuthURL += "/v3/" }, same: true},
 		"another region":                       {region: "two"},
-		"another secret":                       {change: func(c *openstack.Credentials) { c.ApplicationCredentialSecret = "psst" }},
-		"another Keystone":                     {change: func(c *openstack.Credentials) { c.AuthURL = "https://other.test/identity" }},
-		"unverified certificates":              {change: func(c *openstack.Credentials) { c.Insecure = true }},
+		"another secret":                       {change: func(c *auth.Credentials) { c.ApplicationCredentialSecret = "psst" }},
+		"another Keystone":                     {change: func(c *auth.Credentials) { c.AuthURL = "https://other.test/identity" }},
+		"unverified certificates":              {change: func(c *auth.Credentials) { c.Insecure = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stub := &stubCloud{}
@@ -157,7 +158,7 @@ func TestSessions_Get_ApplicationCredentialNotFound(t *testing.T) {
 				return recorder.Result(), nil
 			})
 			sessions := openstack.NewSessions(openstack.Options{Transport: func(http.RoundTripper) http.RoundTripper { return portal }})
-			gone := openstack.Credentials{AuthURL: "https://cloud.test/identity", ApplicationCredentialID: "one", ApplicationCredentialSecret: "shh"}
+			gone := auth.Credentials{AuthURL: "https://cloud.test/identity", ApplicationCredentialID: "one", ApplicationCredentialSecret: "shh"}
 			_, err := sessions.Get(t.Context(), gone, "one")
 			assert.Equal(t, tc.want, cloud.KindOf(err))
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 // stubCloud is a Keystone in memory, with responses of other services from a test. It replaces the network, so that
@@ -194,8 +195,8 @@ func (c *stubCloud) session(t *testing.T, options openstack.Options) *openstack.
 	return session
 }
 
-func credentials() openstack.Credentials {
-	return openstack.Credentials{
+func credentials() auth.Credentials {
+	return auth.Credentials{
 		AuthURL:                 "https://cloud.test/identity",
 		ApplicationCredentialID: "id", ApplicationCredentialSecret: "shh",
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -207,16 +208,16 @@ func pemOf(server *httptest.Server) string {
 
 func TestTransport_CertificateVerification(t *testing.T) {
 	for name, tc := range map[string]struct {
-		trust func(*openstack.Credentials, *httptest.Server)
+		trust func(*auth.Credentials, *httptest.Server)
 		fails bool
 	}{
-		"a certificate that nobody knows is refused": {trust: func(*openstack.Credentials, *httptest.Server) {}, fails: true},
-		"a certificate for another name is refused": {trust: func(c *openstack.Credentials, s *httptest.Server) {
+		"a certificate that nobody knows is refused": {trust: func(*auth.Credentials, *httptest.Server) {}, fails: true},
+		"a certificate for another name is refused": {trust: func(c *auth.Credentials, s *httptest.Server) {
 			c.CACert = pemOf(s)
 			c.AuthURL = strings.Replace(c.AuthURL, "127.0.0.1", "localhost", 1)
 		}, fails: true},
-		"the CA bundle is trusted":  {trust: func(c *openstack.Credentials, s *httptest.Server) { c.CACert = pemOf(s) }},
-		"insecure trusts everybody": {trust: func(c *openstack.Credentials, _ *httptest.Server) { c.Insecure = true }},
+		"the CA bundle is trusted":  {trust: func(c *auth.Credentials, s *httptest.Server) { c.CACert = pemOf(s) }},
+		"insecure trusts everybody": {trust: func(c *auth.Credentials, _ *httptest.Server) { c.Insecure = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stub := &stubCloud{}

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/golden"
@@ -18,7 +18,7 @@ import (
 func ccmInputs(kubernetesVersion string, routesPods bool) *inputs {
 	return &inputs{
 		config: &openstackv1alpha1.ControlPlaneConfig{},
-		credentials: cloudopenstack.Credentials{
+		credentials: auth.Credentials{
 			Username: "gardener", Password: "secret", DomainName: "default", TenantName: "garden",
 		},
 		technicalID: "shoot--dev--one", clusterName: "shoot--dev--one", region: "RegionOne",
@@ -100,14 +100,14 @@ func TestCloudControllerManager_Flags(t *testing.T) {
 		},
 		"an application credential that leaves open where it belongs": {
 			change: func(in *inputs) {
-				in.credentials = cloudopenstack.Credentials{ApplicationCredentialID: "a", ApplicationCredentialSecret: "b"}
+				in.credentials = auth.Credentials{ApplicationCredentialID: "a", ApplicationCredentialSecret: "b"}
 			},
 			want:    []string{"--user-agent=shoot--dev--one"},
 			wantNot: []string{"--user-agent=\n"},
 		},
 		"domain and project by ID": {
 			change: func(in *inputs) {
-				in.credentials = cloudopenstack.Credentials{DomainID: "d1", TenantID: "t1", Username: "u", Password: "p"}
+				in.credentials = auth.Credentials{DomainID: "d1", TenantID: "t1", Username: "u", Password: "p"}
 			},
 			want: []string{"--user-agent=d1", "--user-agent=t1"},
 		},

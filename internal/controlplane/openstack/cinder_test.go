@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
@@ -33,7 +33,7 @@ func storageInputs(manila bool) *inputs {
 			RescanBlockStorageOnResize: new(true), IgnoreVolumeAZ: new(true), NodeVolumeAttachLimit: new(int32(25)),
 		},
 		infrastructure: &openstackv1alpha1.InfrastructureStatus{},
-		credentials: cloudopenstack.Credentials{
+		credentials: auth.Credentials{
 			AuthURL: "https://keystone.example.org:5000/v3", Username: infrastructureUser, Password: infrastructurePassword,
 			DomainName: "default", TenantName: "garden",
 		},
@@ -45,7 +45,7 @@ func storageInputs(manila bool) *inputs {
 			Enabled: true, CredentialsRef: &openstackv1alpha1.CredentialsReference{Name: "shares"},
 		}}
 		in.infrastructure.Networks.ShareNetwork = &openstackv1alpha1.ShareNetworkStatus{ID: "a9dc1f93-6c58-4b1e-a1e8-6c1d6a3bd6a5"}
-		in.manilaCredentials = &cloudopenstack.Credentials{
+		in.manilaCredentials = &auth.Credentials{
 			AuthURL: "https://keystone.example.org:5000/v3", ApplicationCredentialID: "5fd3bcb5", ApplicationCredentialSecret: "shares-only",
 			CACert: "-----BEGIN CERTIFICATE-----\n",
 		}

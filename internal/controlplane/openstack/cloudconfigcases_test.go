@@ -6,7 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 const (
@@ -41,8 +42,8 @@ func newInputs() *inputs {
 	return in
 }
 
-func userCredentials() cloudopenstack.Credentials {
-	return cloudopenstack.Credentials{
+func userCredentials() auth.Credentials {
+	return auth.Credentials{
 		AuthURL: "https://keystone.example.org:5000/v3", Username: "gardener", Password: "secret", DomainName: "Default", TenantName: "garden",
 	}
 }
@@ -55,7 +56,7 @@ type configCase struct {
 	change change
 }
 
-func login(c cloudopenstack.Credentials) change {
+func login(c auth.Credentials) change {
 	return func(in *inputs) {
 		if c.AuthURL == "" {
 			c.AuthURL = userCredentials().AuthURL
@@ -136,38 +137,38 @@ func ccmCases() map[string]configCase {
 
 const caBundle = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----"
 
-func byID() cloudopenstack.Credentials {
-	return cloudopenstack.Credentials{
+func byID() auth.Credentials {
+	return auth.Credentials{
 		ApplicationCredentialID: "f0000000000040008000000000000001", ApplicationCredentialName: "trellis", ApplicationCredentialSecret: nastySecret,
 		Username: "gardener", DomainName: "Default", TenantName: "garden",
 	}
 }
 
-func byName() cloudopenstack.Credentials {
+func byName() auth.Credentials {
 	c := byID()
 	c.ApplicationCredentialID = ""
 	return c
 }
 
-func byNameElsewhere() cloudopenstack.Credentials {
+func byNameElsewhere() auth.Credentials {
 	c := byName()
 	c.UserDomainID, c.UserDomainName = "people", "People"
 	return c
 }
 
-func withIDs() cloudopenstack.Credentials {
+func withIDs() auth.Credentials {
 	c := userCredentials()
 	c.DomainID, c.TenantID = "default", "f0000000000040008000000000000002"
 	return c
 }
 
-func userElsewhere() cloudopenstack.Credentials {
+func userElsewhere() auth.Credentials {
 	c := userCredentials()
 	c.UserDomainName = "People"
 	return c
 }
 
-func userElsewhereByID() cloudopenstack.Credentials {
+func userElsewhereByID() auth.Credentials {
 	c := withIDs()
 	c.DomainID, c.DomainName, c.UserDomainID = "", "", "people"
 	return c

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -30,14 +30,14 @@ func (d *Driver) CompleteCredentials(secret *corev1.Secret, cluster *contract.Cl
 }
 
 // keystoneIn returns Keystone in the shoot's region from the cloud profile, without a URL if it cannot be determined.
-func keystoneIn(cluster *contract.Cluster) cloudopenstack.Keystone {
+func keystoneIn(cluster *contract.Cluster) auth.Keystone {
 	profile, err := openstackv1alpha1.DecodeKeystone(cluster.CloudProfile.Spec.ProviderConfig)
 	if err != nil {
-		return cloudopenstack.Keystone{}
+		return auth.Keystone{}
 	}
 	keystone, err := keystoneOf(profile, cluster.Shoot.Spec.Region)
 	if err != nil {
-		return cloudopenstack.Keystone{}
+		return auth.Keystone{}
 	}
 	return keystone
 }

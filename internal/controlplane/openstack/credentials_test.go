@@ -12,7 +12,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 )
@@ -58,9 +58,9 @@ func TestDriver_CompleteCredentials(t *testing.T) {
 				assert.Empty(t, cmp.Diff(want, data))
 			}
 			// Whoever goes by the Secret alone logs in as whoever asks the profile.
-			byProfile, err := cloudopenstack.ParseCredentials(original)
+			byProfile, err := auth.ParseCredentials(original)
 			require.NoError(t, err)
-			bySecret, err := cloudopenstack.ParseCredentials(data)
+			bySecret, err := auth.ParseCredentials(data)
 			require.NoError(t, err)
 			keystone, err := keystoneOf(test.profile, "RegionOne")
 			require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestDriver_CompleteCredentialsWithoutKeystone(t *testing.T) {
 			require.NoError(t, (&Driver{}).CompleteCredentials(&corev1.Secret{Data: data}, cluster))
 			assert.Equal(t, secretData(mine), data)
 			delete(data, "caCert")
-			credentials, err := cloudopenstack.ParseCredentials(data)
+			credentials, err := auth.ParseCredentials(data)
 			require.NoError(t, err)
 			err = credentials.Validate()
 			require.ErrorContains(t, err, `"authURL" is missing: the cloud profile has to have a URL of Keystone for the region`)

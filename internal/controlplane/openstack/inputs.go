@@ -7,7 +7,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/networking"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 )
@@ -20,9 +20,9 @@ type inputs struct {
 	infrastructure    *openstackv1alpha1.InfrastructureStatus
 	infrastructureErr error
 	// credentials are complete, with Keystone's URL and CA bundle.
-	credentials cloudopenstack.Credentials
+	credentials auth.Credentials
 	// manilaCredentials are the user's for Manila only; nil if there are none.
-	manilaCredentials *cloudopenstack.Credentials
+	manilaCredentials *auth.Credentials
 	// isNew is true while the shoot is being created.
 	isNew bool
 	// technicalID is the shoot's name in the cloud, clusterName the components' name of the cluster: the namespace. They only differ for self-hosted shoots.
@@ -110,8 +110,8 @@ func (in *inputs) checkInfrastructure() error {
 }
 
 // completeCredentials returns the login with Keystone's URL.
-func completeCredentials(data map[string][]byte, keystone cloudopenstack.Keystone) (cloudopenstack.Credentials, error) {
-	credentials, err := cloudopenstack.ParseCredentials(data)
+func completeCredentials(data map[string][]byte, keystone auth.Keystone) (auth.Credentials, error) {
+	credentials, err := auth.ParseCredentials(data)
 	if err != nil {
 		return credentials, err
 	}
@@ -120,7 +120,7 @@ func completeCredentials(data map[string][]byte, keystone cloudopenstack.Keyston
 }
 
 // decodeManilaCredentials decodes the user's credentials for Manila only. They are for the same cloud.
-func decodeManilaCredentials(shoot *controlplane.Shoot, in *inputs, keystone cloudopenstack.Keystone) (*cloudopenstack.Credentials, error) {
+func decodeManilaCredentials(shoot *controlplane.Shoot, in *inputs, keystone auth.Keystone) (*auth.Credentials, error) {
 	name := manilaReference(in.config)
 	if name == "" {
 		return nil, nil
@@ -136,9 +136,9 @@ func decodeManilaCredentials(shoot *controlplane.Shoot, in *inputs, keystone clo
 	return &credentials, nil
 }
 
-func keystoneOf(profile *openstackv1alpha1.CloudProfileConfig, region string) (cloudopenstack.Keystone, error) {
+func keystoneOf(profile *openstackv1alpha1.CloudProfileConfig, region string) (auth.Keystone, error) {
 	keystone, err := profile.Keystone(region)
-	return cloudopenstack.Keystone{URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: profile.KeyStoneForceInsecure}, err
+	return auth.Keystone{URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: profile.KeyStoneForceInsecure}, err
 }
 
 func value[T any](pointer *T) T {

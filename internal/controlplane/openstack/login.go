@@ -3,7 +3,7 @@ package openstack
 import (
 	"fmt"
 
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 // loginFact is a key of a component's login, with its name in configuration files and in Secrets of the Manila driver. In the latter it must be left out if
@@ -24,7 +24,7 @@ func (f loginFact) where() string {
 
 // loginFacts are the keys of the login, as few as possible: of name and ID only the ID, and for an application credential no project, which Keystone refuses.
 // The CA bundle is not included.
-func loginFacts(c cloudopenstack.Credentials, region string) []loginFact {
+func loginFacts(c auth.Credentials, region string) []loginFact {
 	facts := []loginFact{{"auth-url", "os-authURL", "authURL", c.AuthURL}}
 	switch {
 	case c.Password != "":
@@ -52,7 +52,7 @@ func loginFacts(c cloudopenstack.Credentials, region string) []loginFact {
 }
 
 // domainFacts are the user's domain. A user without a domain of its own is in the project's.
-func domainFacts(c cloudopenstack.Credentials) []loginFact {
+func domainFacts(c auth.Credentials) []loginFact {
 	if c.UserDomainID == "" && c.UserDomainName == "" {
 		return preferID(
 			loginFact{"domain-id", "os-domainID", "domainID", c.DomainID},
@@ -64,7 +64,7 @@ func domainFacts(c cloudopenstack.Credentials) []loginFact {
 }
 
 // projectFacts are the project. Its domain is left out if it is the user's, too.
-func projectFacts(c cloudopenstack.Credentials) []loginFact {
+func projectFacts(c auth.Credentials) []loginFact {
 	facts := preferID(
 		loginFact{"tenant-id", "os-projectID", "tenantID", c.TenantID},
 		loginFact{"tenant-name", "os-projectName", "tenantName", c.TenantName})

@@ -10,6 +10,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
@@ -81,7 +82,7 @@ func (d networkDriver) Delete(ctx context.Context, shoot *infrastructure.Shoot, 
 }
 
 func (d networkDriver) findNetworks(ctx context.Context, shoot *infrastructure.Shoot) (*cloudopenstack.Session, []cloudopenstack.Network, error) {
-	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
+	credentials, err := auth.ParseCredentials(shoot.Credentials)
 	if err != nil {
 		return nil, nil, err
 	}

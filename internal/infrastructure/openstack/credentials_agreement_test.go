@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 // Admission may not know the cloud, and the cloud may not know the APIs, so that each says for itself which credentials can be used. This is where
@@ -19,7 +19,7 @@ import (
 
 // usable reports whether a driver would try to log in with the credentials, given that the CloudProfile may have Keystone's address.
 func usable(data map[string][]byte) bool {
-	credentials, err := cloudopenstack.ParseCredentials(data)
+	credentials, err := auth.ParseCredentials(data)
 	if err != nil {
 		return false
 	}

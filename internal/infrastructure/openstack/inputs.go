@@ -12,7 +12,7 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
 	"github.com/trellis-garden/trellis/internal/cloud"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
@@ -82,8 +82,8 @@ func (in *inputs) fallBackForDelete(shoot *infrastructure.Shoot, recorded *state
 }
 
 // credentials returns the login with the URL of Keystone.
-func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Credentials, error) {
-	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
+func (in *inputs) credentials(shoot *infrastructure.Shoot) (auth.Credentials, error) {
+	credentials, err := auth.ParseCredentials(shoot.Credentials)
 	if err != nil {
 		ref := shoot.Infrastructure.Spec.SecretRef
 		return credentials, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
@@ -92,7 +92,7 @@ func (in *inputs) credentials(shoot *infrastructure.Shoot) (cloudopenstack.Crede
 	if err != nil {
 		return credentials, cloud.Errorf(cloud.Configuration, "%s: %w", profilePath(), err)
 	}
-	credentials = credentials.WithKeystone(cloudopenstack.Keystone{
+	credentials = credentials.WithKeystone(auth.Keystone{
 		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
 	})
 	return credentials, credentials.Validate()

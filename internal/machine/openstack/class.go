@@ -14,6 +14,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 // userDataKey is the key of user data in a Secret, set by MCM.
@@ -25,7 +26,7 @@ const maxUserDataLength = 65535
 // class is the content of a MachineClass and its Secret.
 type class struct {
 	v1alpha1.MachineProviderConfigSpec
-	credentials cloudopenstack.Credentials
+	credentials auth.Credentials
 	userData    []byte
 	// cluster and role are the keys of the two tags that mark machines as the shoot's.
 	cluster, role string
@@ -57,7 +58,7 @@ func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*cl
 		return nil, failuref(codes.InvalidArgument, "machine class %q: providerSpec.spec.tags needs a key that begins with %q and one that begins with %q",
 			object.Name, v1alpha1.TagClusterPrefix, v1alpha1.TagRolePrefix)
 	}
-	if c.credentials, err = cloudopenstack.ParseCredentials(secret.Data); err == nil {
+	if c.credentials, err = auth.ParseCredentials(secret.Data); err == nil {
 		err = c.credentials.Validate()
 	}
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
 // Options configure the driver. Zero values are defaults, except for Sessions.
@@ -34,12 +36,12 @@ type Options struct {
 	QueryTimeout time.Duration
 
 	// newClient replaces Sessions in tests.
-	newClient func(context.Context, cloudopenstack.Credentials, string) (client, error)
+	newClient func(context.Context, auth.Credentials, string) (client, error)
 }
 
 func (o Options) withDefaults() Options {
 	if o.newClient == nil {
-		o.newClient = func(ctx context.Context, credentials cloudopenstack.Credentials, region string) (client, error) {
+		o.newClient = func(ctx context.Context, credentials auth.Credentials, region string) (client, error) {
 			return o.Sessions.Get(ctx, credentials, region)
 		}
 	}

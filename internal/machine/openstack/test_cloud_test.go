@@ -20,6 +20,7 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
@@ -103,7 +104,7 @@ func (s *testCloud) process(wrap ...func(client) client) *process {
 	options := Options{Sessions: sessions, Log: logr.Discard(), PollInterval: 3 * time.Millisecond, CreateTimeout: 20 * time.Second, DeleteTimeout: 20 * time.Second}
 	if len(wrap) > 0 {
 		wrapped := map[client]client{}
-		options.newClient = func(ctx context.Context, credentials cloudopenstack.Credentials, region string) (client, error) {
+		options.newClient = func(ctx context.Context, credentials auth.Credentials, region string) (client, error) {
 			session, err := sessions.Get(ctx, credentials, region)
 			if err == nil && wrapped[session] == nil {
 				wrapped[session] = wrap[0](session)

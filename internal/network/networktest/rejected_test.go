@@ -17,36 +17,66 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/network"
+	"github.com/trellis-garden/trellis/internal/network/examplenet"
 	"github.com/trellis-garden/trellis/internal/network/networktest"
 )
 
+// brokenDriver is the example driver, broken by functions, which may be nil.
+type brokenDriver struct {
+	network.Driver
+	render     func(*network.Shoot, *network.Rendering)
+	transition func(*network.Shoot, *network.Stage) (*network.Stage, error)
+}
+
+func (b brokenDriver) Render(shoot *network.Shoot) (*network.Rendering, error) {
+	rendering, err := b.Driver.Render(shoot)
+	if err == nil && b.render != nil {
+		b.render(shoot, rendering)
+	}
+	return rendering, err
+}
+
+func (b brokenDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
+	stage, err := b.Driver.Transition(shoot, wanted)
+	if err == nil && b.transition != nil {
+		return b.transition(shoot, stage)
+	}
+	return stage, err
+}
+
 // lossyFormDriver decodes less of its form than it encoded.
-type lossyFormDriver struct{ exampleNet }
+type lossyFormDriver struct{ network.Driver }
 
 func (s lossyFormDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
 	known := *shoot
-	known.Deployed.Form = json.RawMessage(strings.Replace(string(shoot.Deployed.Form), `"vxlan"],"out":"vxlan"`, `"vxlan"],"out":""`, 1))
-	return s.exampleNet.Transition(&known, wanted)
+	known.Deployed.Form = json.RawMessage(strings.Replace(string(shoot.Deployed.Form), `"vxlan"],"sends":"vxlan"`, `"vxlan"],"sends":""`, 1))
+	return s.Driver.Transition(&known, wanted)
 }
 
 // failingRenderDriver validates everything, and fails to render.
-type failingRenderDriver struct{ exampleNet }
+type failingRenderDriver struct{ network.Driver }
 
 func (m failingRenderDriver) Render(shoot *network.Shoot) (*network.Rendering, error) {
 	if len(shoot.Families) > 1 {
 		return nil, errors.New("the second family is too much")
 	}
-	return m.exampleNet.Render(shoot)
+	return m.Driver.Render(shoot)
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name},
+	}
 }
 
 // TestViolations checks that the suite rejects broken drivers.
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	rendering := func(change func(*network.Shoot, *network.Rendering)) network.Driver {
-		return exampleNet{render: change}
+		return brokenDriver{Driver: examplenet.New(), render: change}
 	}
 	transition := func(change func(*network.Shoot, *network.Stage) (*network.Stage, error)) network.Driver {
-		return exampleNet{transition: change}
+		return brokenDriver{Driver: examplenet.New(), transition: change}
 	}
 	var times atomic.Int32
 	for sentence, test := range map[string]struct {
@@ -73,17 +103,17 @@ func TestViolations(t *testing.T) {
 		},
 		"a rendering that an API server does not accept": {
 			driver: rendering(func(_ *network.Shoot, r *network.Rendering) {
-				r.Shoot = append(r.Shoot, configMap("kube-system", "Not_A_Name", ""))
+				r.Shoot = append(r.Shoot, configMap("Not_A_Name"))
 			}),
 			scenario: "delete: vxlan", wants: "Invalid value",
 		},
 		"a rendering that fails although it was accepted": {
-			driver: failingRenderDriver{}, scenario: "delete: vxlan, two families", wants: "Render fails although Validate has accepted",
+			driver: failingRenderDriver{examplenet.New()}, scenario: "delete: vxlan, two families", wants: "Render fails although Validate has accepted",
 		},
 		"an object that is dropped and stays": {
 			driver: rendering(func(shoot *network.Shoot, r *network.Rendering) {
 				if !shoot.KubeProxy.Enabled {
-					kept := configMap("kube-system", "example-net-leftover", "")
+					kept := configMap("example-net-leftover")
 					kept.Annotations = map[string]string{resourcesv1alpha1.KeepObject: "true"}
 					r.Shoot = append(r.Shoot, kept)
 				}
@@ -91,7 +121,7 @@ func TestViolations(t *testing.T) {
 			scenario: "from ipip, agent to vxlan", wants: "example-net-leftover",
 		},
 		"a form that cannot be read back": {
-			driver: lossyFormDriver{}, scenario: "delete: vxlan", wants: "while nodes run any of",
+			driver: lossyFormDriver{examplenet.New()}, scenario: "delete: vxlan", wants: "while nodes run any of",
 		},
 		"a form that is nothing": {
 			driver:   rendering(func(_ *network.Shoot, r *network.Rendering) { r.Form = nil }),
@@ -100,7 +130,7 @@ func TestViolations(t *testing.T) {
 		"a way that never arrives": {
 			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
 				if stage != nil && stage.Name == "sending the new encapsulation" {
-					stage.Rendering.Form = exampleForm{In: []string{"ipip", "vxlan"}, Out: "vxlan", Routes: shoot.Deployed.RolledOut}
+					stage.Rendering.Form = exampleForm{Accepts: []string{"ipip", "vxlan"}, Sends: "vxlan", Routes: shoot.Deployed.RolledOut}
 				}
 				return stage, nil
 			}),
@@ -120,7 +150,7 @@ func TestViolations(t *testing.T) {
 			scenario: "from vxlan to ipip, agent", wants: "are sent to nodes that accept",
 		},
 		"a way that trusts nodes which have not caught up": {
-			driver: alwaysRolledOutDriver{}, scenario: "from vxlan to ipip, agent", wants: "are sent to nodes that accept",
+			driver: alwaysRolledOutDriver{examplenet.New()}, scenario: "from vxlan to ipip, agent", wants: "are sent to nodes that accept",
 		},
 		"a way that is refused when it is half gone": {
 			driver: transition(func(shoot *network.Shoot, stage *network.Stage) (*network.Stage, error) {
@@ -142,19 +172,19 @@ func TestViolations(t *testing.T) {
 }
 
 // alwaysRolledOutDriver treats everything that was deployed once as rolled out.
-type alwaysRolledOutDriver struct{ exampleNet }
+type alwaysRolledOutDriver struct{ network.Driver }
 
 func (i alwaysRolledOutDriver) Transition(shoot *network.Shoot, wanted *network.Rendering) (*network.Stage, error) {
 	known := *shoot
 	known.Deployed.RolledOut = true
-	return i.exampleNet.Transition(&known, wanted)
+	return i.Driver.Transition(&known, wanted)
 }
 
 // TestExplore_BrokenDriver checks the same with drivers that fail only after another failure.
 func TestExplore_BrokenDriver(t *testing.T) {
 	t.Parallel()
 	var renderings atomic.Int32
-	forgetful := exampleNet{render: func(_ *network.Shoot, r *network.Rendering) {
+	forgetful := brokenDriver{Driver: examplenet.New(), render: func(_ *network.Shoot, r *network.Rendering) {
 		// Twice for each reconciliation: it forgets what it did in the last one.
 		r.Shoot[1].SetName(fmt.Sprintf("example-net-config-%d", renderings.Add(1)/2%2))
 	}}

@@ -8,6 +8,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/worker"
 	"github.com/trellis-garden/trellis/internal/worker/openstack"
 )
@@ -27,11 +28,11 @@ func (b brokenDriver) session(ctx context.Context, shoot *worker.Shoot) (*cloudo
 	if err != nil {
 		return nil, err
 	}
-	credentials, err := cloudopenstack.ParseCredentials(shoot.Credentials)
+	credentials, err := auth.ParseCredentials(shoot.Credentials)
 	if err != nil {
 		return nil, err
 	}
-	return b.sessions.Get(ctx, credentials.WithKeystone(cloudopenstack.Keystone{URL: profile.KeyStoneURL}), shoot.Worker.Spec.Region)
+	return b.sessions.Get(ctx, credentials.WithKeystone(auth.Keystone{URL: profile.KeyStoneURL}), shoot.Worker.Spec.Region)
 }
 
 // duplicatingDriver creates a group in each reconciliation.

@@ -8,7 +8,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
-	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 	"github.com/trellis-garden/trellis/internal/worker"
@@ -100,8 +100,8 @@ func configurationProblems(errs field.ErrorList) error {
 }
 
 // credentials returns the account and the address of the login.
-func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
-	credentials, err := cloudopenstack.ParseCredentials(in.shoot.Credentials)
+func (in *inputs) credentials() (auth.Credentials, error) {
+	credentials, err := auth.ParseCredentials(in.shoot.Credentials)
 	if err != nil {
 		ref := in.shoot.Worker.Spec.SecretRef
 		return credentials, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
@@ -110,7 +110,7 @@ func (in *inputs) credentials() (cloudopenstack.Credentials, error) {
 	if err != nil {
 		return credentials, cloud.Errorf(cloud.Configuration, "%s: %w", profilePath(), err)
 	}
-	credentials = credentials.WithKeystone(cloudopenstack.Keystone{
+	credentials = credentials.WithKeystone(auth.Keystone{
 		URL: keystone.URL, CACert: value(keystone.CACert), ForceInsecure: in.profile.KeyStoneForceInsecure,
 	})
 	return credentials, credentials.Validate()

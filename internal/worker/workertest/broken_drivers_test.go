@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/trellis-garden/trellis/apis/example/v1alpha1"
+	cloudexample "github.com/trellis-garden/trellis/internal/cloud/example"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/worker"
 	"github.com/trellis-garden/trellis/internal/worker/workertest"
@@ -29,41 +30,44 @@ type brokenDriver struct {
 	cleanup  func(context.Context, *worker.Shoot, runtime.Object) (runtime.Object, error)
 }
 
-func (s brokenDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
-	if s.prepare == nil {
-		return s.exampleDriver.Prepare(ctx, shoot)
+// Prepare implements worker.Driver.
+func (d brokenDriver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
+	if d.prepare == nil {
+		return d.exampleDriver.Prepare(ctx, shoot)
 	}
-	return s.prepare(ctx, shoot)
+	return d.prepare(ctx, shoot)
 }
 
-func (s brokenDriver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
-	if s.machines == nil {
-		return s.exampleDriver.Machines(shoot, status, pool)
+// Machines implements worker.Driver.
+func (d brokenDriver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
+	if d.machines == nil {
+		return d.exampleDriver.Machines(shoot, status, pool)
 	}
-	return s.machines(shoot, status, pool)
+	return d.machines(shoot, status, pool)
 }
 
-func (s brokenDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
-	if s.cleanup == nil {
-		return s.exampleDriver.Cleanup(ctx, shoot, status)
+// Cleanup implements worker.Driver.
+func (d brokenDriver) Cleanup(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+	if d.cleanup == nil {
+		return d.exampleDriver.Cleanup(ctx, shoot, status)
 	}
-	return s.cleanup(ctx, shoot, status)
+	return d.cleanup(ctx, shoot, status)
 }
 
 // newStatusOnlyDriver finds only the resources that the Worker's status names.
-func newStatusOnlyDriver(g exampleDriver) worker.Driver {
-	return brokenDriver{exampleDriver: g, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
+func newStatusOnlyDriver(d exampleDriver) worker.Driver {
+	return brokenDriver{exampleDriver: d, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
 		if shoot.Worker.Status.ProviderStatus != nil {
-			return g.Prepare(ctx, shoot)
+			return d.Prepare(ctx, shoot)
 		}
-		status := newExampleStatus()
+		status := v1alpha1.NewWorkerStatus()
+		status.Groups = map[string]string{}
 		for _, pool := range shoot.Worker.Spec.Pools {
-			var made exampleGroup
-			wanted := exampleGroup{Name: shoot.TechnicalID + "-" + pool.Name, Owner: shoot.UID}
-			if err := g.do(ctx, http.MethodPost, "/groups", wanted, &made); err != nil {
+			created, err := d.session.Groups().Create(ctx, cloudexample.Group{Name: shoot.TechnicalID + "-" + pool.Name, Owner: shoot.UID})
+			if err != nil {
 				return nil, err
 			}
-			status.Groups[pool.Name] = made.ID
+			status.Groups[pool.Name] = created.ID
 		}
 		return status, nil
 	}}
@@ -77,48 +81,47 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 		scenario, wants string
 	}{
 		"leaves shared resources behind": {
-			driver: func(g exampleDriver) worker.Driver {
-				return brokenDriver{exampleDriver: g, cleanup: func(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+			driver: func(d exampleDriver) worker.Driver {
+				return brokenDriver{exampleDriver: d, cleanup: func(_ context.Context, _ *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 					return status, nil
 				}}
 			},
-			scenario: "create, again, delete", wants: "left behind: group",
+			scenario: "create, again, delete", wants: "left behind: groups",
 		},
 		"removes shared resources in use": {
-			driver: func(g exampleDriver) worker.Driver {
-				return brokenDriver{exampleDriver: g, cleanup: func(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+			driver: func(d exampleDriver) worker.Driver {
+				return brokenDriver{exampleDriver: d, cleanup: func(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 					all := *shoot
 					all.Deleting = true
-					return g.Cleanup(ctx, &all, status)
+					return d.Cleanup(ctx, &all, status)
 				}}
 			},
 			scenario: "create, again, delete", wants: "the cloud has the shared resources",
 		},
 		"removes resources of others": {
-			driver: func(g exampleDriver) worker.Driver {
-				return brokenDriver{exampleDriver: g, cleanup: func(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
+			driver: func(d exampleDriver) worker.Driver {
+				return brokenDriver{exampleDriver: d, cleanup: func(ctx context.Context, shoot *worker.Shoot, status runtime.Object) (runtime.Object, error) {
 					if !shoot.Deleting {
-						return g.Cleanup(ctx, shoot, status)
+						return d.Cleanup(ctx, shoot, status)
 					}
-					var all []exampleGroup
-					err := g.do(ctx, http.MethodGet, "/groups", nil, &all)
-					for _, p := range all {
-						if strings.HasPrefix(p.Name, shoot.TechnicalID) {
-							err = errors.Join(err, g.do(ctx, http.MethodDelete, "/groups/"+p.ID, nil, nil))
+					all, err := d.session.Groups().List(ctx, cloudexample.Filter{})
+					for _, group := range all {
+						if strings.HasPrefix(group.Name, shoot.TechnicalID) {
+							err = errors.Join(err, d.session.Groups().Delete(ctx, group.ID))
 						}
 					}
 					return status, err
 				}}
 			},
-			scenario: "create, again, delete", wants: "foreign group",
+			scenario: "create, again, delete", wants: "foreign groups",
 		},
 		"describes machines non-deterministically": {
-			driver: func(g exampleDriver) worker.Driver {
+			driver: func(d exampleDriver) worker.Driver {
 				var times atomic.Int32
-				return brokenDriver{exampleDriver: g, machines: func(
+				return brokenDriver{exampleDriver: d, machines: func(
 					shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool,
 				) (*worker.Machines, error) {
-					machines, err := g.Machines(shoot, status, pool)
+					machines, err := d.Machines(shoot, status, pool)
 					machines.HashData = append(machines.HashData, fmt.Sprint(times.Add(1)))
 					return machines, err
 				}}
@@ -126,20 +129,21 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			scenario: "create, again, delete", wants: "writes of a no-op",
 		},
 		"writes to the cloud in each reconciliation": {
-			driver: func(g exampleDriver) worker.Driver {
-				return brokenDriver{exampleDriver: g, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
-					status, err := g.Prepare(ctx, shoot)
-					return status, errors.Join(err, g.do(ctx, http.MethodDelete, "/groups/none", nil, nil))
+			driver: func(d exampleDriver) worker.Driver {
+				return brokenDriver{exampleDriver: d, prepare: func(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
+					status, err := d.Prepare(ctx, shoot)
+					_ = d.session.Groups().Delete(ctx, "none")
+					return status, err
 				}}
 			},
 			scenario: "create, again, delete", wants: "a no-op changes the cloud",
 		},
 		"hashes the number of pools": {
-			driver: func(g exampleDriver) worker.Driver {
-				return brokenDriver{exampleDriver: g, machines: func(
+			driver: func(d exampleDriver) worker.Driver {
+				return brokenDriver{exampleDriver: d, machines: func(
 					shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool,
 				) (*worker.Machines, error) {
-					machines, err := g.Machines(shoot, status, pool)
+					machines, err := d.Machines(shoot, status, pool)
 					machines.HashData = append(machines.HashData, fmt.Sprint(len(shoot.Worker.Spec.Pools)))
 					return machines, err
 				}}
@@ -147,14 +151,14 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 			scenario: "remove a pool", wants: "machines of other pools are kept",
 		},
 		"describes no machines in a deletion": {
-			driver: func(g exampleDriver) worker.Driver {
-				return brokenDriver{exampleDriver: g, machines: func(
+			driver: func(d exampleDriver) worker.Driver {
+				return brokenDriver{exampleDriver: d, machines: func(
 					shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool,
 				) (*worker.Machines, error) {
 					if shoot.Deleting {
 						return nil, errors.New("machines are unknown")
 					}
-					return g.Machines(shoot, status, pool)
+					return d.Machines(shoot, status, pool)
 				}}
 			},
 			scenario: "delete without classes", wants: "machines are unknown",
@@ -165,17 +169,26 @@ func TestViolations_BrokenDrivers(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			violations := workertest.Violations(t.Context(), apiServer.Get(t), exampleSubject(test.driver, "zone-b"), test.scenario)
+			violations := workertest.Violations(t.Context(), apiServer.Get(t), exampleSubject(test.driver), test.scenario)
 			require.NotEmpty(t, violations, "the suite finds the fault")
 			assert.Contains(t, strings.Join(violations, "\n"), test.wants)
 		})
 	}
 }
 
+// TestViolations_Driver shows that violations are those of the broken drivers. The whole suite is run in the package of the driver.
+func TestViolations_Driver(t *testing.T) {
+	t.Parallel()
+	subject := exampleSubject(func(d exampleDriver) worker.Driver { return d })
+	for _, scenario := range []string{"create, again, delete", "migrate to another seed"} {
+		assert.Empty(t, workertest.Violations(t.Context(), apiServer.Get(t), subject, scenario))
+	}
+}
+
 // TestExplore_StatusOnlyDriver shows that the exploration finds faults that matter only after another failure.
 func TestExplore_StatusOnlyDriver(t *testing.T) {
 	t.Parallel()
-	report, err := workertest.Explore(t.Context(), apiServer.Get(t), exampleSubject(newStatusOnlyDriver, "zone-b"), contracttest.Options{
+	report, err := workertest.Explore(t.Context(), apiServer.Get(t), exampleSubject(newStatusOnlyDriver), contracttest.Options{
 		MaxFailures: 1, MergeFaults: true, Deadline: time.Minute, Phases: []contracttest.Phase{contracttest.Create}, Filter: "POST /groups: kill after",
 	})
 	require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
-	"github.com/trellis-garden/trellis/internal/worker/workertest"
 )
 
 var apiServer contracttest.Shared
@@ -22,14 +21,4 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(apiServer.Run(m))
-}
-
-func TestRun(t *testing.T) {
-	t.Parallel()
-	workertest.Run(t, apiServer.Get(t), exampleSubject(nil, "zone-a", "zone-b"))
-}
-
-func TestRunExploration(t *testing.T) {
-	t.Parallel()
-	workertest.RunExploration(t, apiServer.Get(t), exampleSubject(nil, "zone-b"), contracttest.Options{MergeFaults: true})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -72,8 +73,8 @@ func (c *Case) sessions(options openstack.Options) (*openstack.Sessions, *reques
 }
 
 // credentials are those of a user with a password.
-func (c *Case) credentials(login Login) openstack.Credentials {
-	return openstack.Credentials{
+func (c *Case) credentials(login Login) auth.Credentials {
+	return auth.Credentials{
 		AuthURL: c.cloud.AuthURL, Username: login.User, Password: login.Password, TenantName: login.Project, DomainName: "Default",
 	}
 }
@@ -128,7 +129,7 @@ func clientLogins() []Behaviour {
 				created = c.Member.Post(Identity, path, Body{"application_credential": Body{"name": "ours", "secret": "s3cret"}}).RequireStatus(201)
 				c.DeleteAtCleanup(c.Member, Identity, path+"/"+created.ID())
 			})
-			for name, credentials := range map[string]openstack.Credentials{
+			for name, credentials := range map[string]auth.Credentials{
 				"by IDs": {Username: c.Login.User, Password: c.Login.Password, TenantID: c.Member.ProjectID, UserDomainID: "default"},
 				"by the domain's ID": {
 					Username: c.Login.User, Password: c.Login.Password, TenantName: c.Login.Project, DomainID: "default", UserDomainName: "Default",
@@ -147,19 +148,19 @@ func clientLogins() []Behaviour {
 			}
 		}),
 		behaviour("to our client whoever is not let in is UNAUTHENTICATED, whatever is wrong", func(c *Case) {
-			for name, change := range map[string]func(*openstack.Credentials){
-				"the password":         func(k *openstack.Credentials) { k.Password = "wrong" },
-				"the user":             func(k *openstack.Credentials) { k.Username = "nobody" },
-				"the user's domain":    func(k *openstack.Credentials) { k.UserDomainName = "nowhere" },
-				"the project":          func(k *openstack.Credentials) { k.TenantName = "nothing" },
-				"the project's ID":     func(k *openstack.Credentials) { k.TenantName, k.TenantID = "", "0123456789abcdef0123456789abcdef" },
-				"the project's domain": func(k *openstack.Credentials) { k.DomainName, k.UserDomainName = "nowhere", "Default" },
-				"a project of others":  func(k *openstack.Credentials) { k.TenantName = c.OtherLogin.Project },
-				"the name of a credential": func(k *openstack.Credentials) {
+			for name, change := range map[string]func(*auth.Credentials){
+				"the password":         func(k *auth.Credentials) { k.Password = "wrong" },
+				"the user":             func(k *auth.Credentials) { k.Username = "nobody" },
+				"the user's domain":    func(k *auth.Credentials) { k.UserDomainName = "nowhere" },
+				"the project":          func(k *auth.Credentials) { k.TenantName = "nothing" },
+				"the project's ID":     func(k *auth.Credentials) { k.TenantName, k.TenantID = "", "0123456789abcdef0123456789abcdef" },
+				"the project's domain": func(k *auth.Credentials) { k.DomainName, k.UserDomainName = "nowhere", "Default" },
+				"a project of others":  func(k *auth.Credentials) { k.TenantName = c.OtherLogin.Project },
+				"the name of a credential": func(k *auth.Credentials) {
 					k.Password, k.ApplicationCredentialName, k.ApplicationCredentialSecret = "", "nope", "x"
 				},
-				"the ID of a credential": func(k *openstack.Credentials) {
-					*k = openstack.Credentials{AuthURL: k.AuthURL, ApplicationCredentialID: "0123456789abcdef0123456789abcdef", ApplicationCredentialSecret: "x"}
+				"the ID of a credential": func(k *auth.Credentials) {
+					*k = auth.Credentials{AuthURL: k.AuthURL, ApplicationCredentialID: "0123456789abcdef0123456789abcdef", ApplicationCredentialSecret: "x"}
 				},
 			} {
 				sessions, _ := c.sessions(openstack.Options{})
@@ -171,7 +172,7 @@ func clientLogins() []Behaviour {
 			}
 		}),
 		behaviour("an address without a Keystone is UNAVAILABLE to our client, even to an application credential", func(c *Case) {
-			for _, credentials := range []openstack.Credentials{
+			for _, credentials := range []auth.Credentials{
 				c.credentials(c.Login), {ApplicationCredentialID: c.Member.ProjectID, ApplicationCredentialSecret: "x"},
 			} {
 				credentials.AuthURL = c.cloud.AuthURL + "/nowhere/v3"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/proxy"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
@@ -46,7 +47,7 @@ func startProxiedCloud(t *testing.T, opts ...fake.Option) (*fake.Cloud, *proxy.P
 func logInto(t *testing.T, p *proxy.Proxy) *openstack.Session {
 	t.Helper()
 	sessions := openstack.NewSessions(openstack.Options{Retry: transport.RetryPolicy{FirstPause: time.Millisecond}})
-	session, err := sessions.Get(t.Context(), openstack.Credentials{
+	session, err := sessions.Get(t.Context(), auth.Credentials{
 		AuthURL: p.AuthURL(), Username: fake.DefaultUser, Password: fake.DefaultPassword,
 		DomainName: fake.DefaultDomain, TenantName: fake.DefaultProject,
 	}, fake.DefaultRegion)

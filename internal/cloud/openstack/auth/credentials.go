@@ -1,4 +1,6 @@
-package openstack
+// Package auth has the credentials of OpenStack: it reads and checks them without a call, and without the SDK, so that programs that only hand them on
+// do not link it. It must not depend on the client.
+package auth
 
 import (
 	"crypto/sha256"
@@ -14,22 +16,30 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// The keys of a Secret with credentials. The first ten are the upstream extension's, the others are ours.
+// Keys of a Secret with credentials that are in errors.
 const (
-	keyAuthURL            = "authURL"
-	keyUsername           = "username"
-	keyPassword           = "password"
-	keyAppCredID          = "applicationCredentialID"
-	keyAppCredName        = "applicationCredentialName"
-	keyAppCredSecret      = "applicationCredentialSecret"
-	keyDomainName         = "domainName"
-	keyTenantName         = "tenantName"
-	keyCACert             = "caCert"
-	keyInsecure           = "insecure"
-	keyDomainID           = "domainID"
-	keyTenantID           = "tenantID"
-	keyUserDomainName     = "userDomainName"
-	keyUserDomainID       = "userDomainID"
+	KeyAuthURL = "authURL"
+	KeyCACert  = "caCert"
+)
+
+// The other keys. The first eight are the upstream extension's, the others are ours.
+const (
+	keyUsername       = "username"
+	keyPassword       = "password"
+	keyAppCredID      = "applicationCredentialID"
+	keyAppCredName    = "applicationCredentialName"
+	keyAppCredSecret  = "applicationCredentialSecret"
+	keyDomainName     = "domainName"
+	keyTenantName     = "tenantName"
+	keyInsecure       = "insecure"
+	keyDomainID       = "domainID"
+	keyTenantID       = "tenantID"
+	keyUserDomainName = "userDomainName"
+	keyUserDomainID   = "userDomainID"
+)
+
+// Versions of Keystone's API.
+const (
 	identityVersion       = "v3"
 	identityVersionLegacy = "v2.0"
 )
@@ -65,7 +75,7 @@ type Credentials struct {
 func ParseCredentials(data map[string][]byte) (Credentials, error) {
 	text := func(key string) string { return strings.TrimSpace(string(data[key])) }
 	credentials := Credentials{
-		AuthURL:                     text(keyAuthURL),
+		AuthURL:                     text(KeyAuthURL),
 		Username:                    text(keyUsername),
 		Password:                    string(data[keyPassword]),
 		ApplicationCredentialID:     text(keyAppCredID),
@@ -77,7 +87,7 @@ func ParseCredentials(data map[string][]byte) (Credentials, error) {
 		UserDomainID:                text(keyUserDomainID),
 		TenantName:                  text(keyTenantName),
 		TenantID:                    text(keyTenantID),
-		CACert:                      text(keyCACert),
+		CACert:                      text(KeyCACert),
 		Insecure:                    strings.EqualFold(text(keyInsecure), "true"),
 	}
 	if problems := credentials.formProblems(); len(problems) > 0 {
@@ -112,7 +122,7 @@ func (c Credentials) WithKeystone(keystone Keystone) Credentials {
 func (c Credentials) Validate() error {
 	problems := c.endpointProblems()
 	if c.AuthURL == "" {
-		problems = append(problems, fmt.Sprintf("%q is missing: the cloud profile has to have a URL of Keystone for the region", keyAuthURL))
+		problems = append(problems, fmt.Sprintf("%q is missing: the cloud profile has to have a URL of Keystone for the region", KeyAuthURL))
 	}
 	if len(problems) > 0 {
 		return configurationError(problems)
@@ -159,7 +169,7 @@ func (c Credentials) userProblems() []string {
 	if c.Username == "" {
 		problems = append(problems, fmt.Sprintf("%q is missing: add the user's name", keyUsername))
 	}
-	if id, name := c.userDomain(); id == "" && name == "" {
+	if id, name := c.UserDomain(); id == "" && name == "" {
 		problems = append(problems, fmt.Sprintf("the user's domain is missing: set %q or %q", keyDomainName, keyDomainID))
 	}
 	return problems
@@ -184,35 +194,35 @@ func (c Credentials) endpointProblems() []string {
 		parsed, err := url.Parse(c.AuthURL)
 		switch {
 		case err != nil || parsed.Host == "" || parsed.Scheme != "https" && parsed.Scheme != "http":
-			problems = append(problems, fmt.Sprintf("%q must be an address like https://keystone.example.org:5000/v3: %s", keyAuthURL, remedy))
+			problems = append(problems, fmt.Sprintf("%q must be an address like https://keystone.example.org:5000/v3: %s", KeyAuthURL, remedy))
 		case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/"+identityVersionLegacy):
-			problems = append(problems, fmt.Sprintf("%q is of version 2.0, use Keystone's version 3: %s", keyAuthURL, remedy))
+			problems = append(problems, fmt.Sprintf("%q is of version 2.0, use Keystone's version 3: %s", KeyAuthURL, remedy))
 		}
 	}
 	if c.CACert != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(c.CACert)) {
-		problems = append(problems, fmt.Sprintf("%q holds no certificate, it must be one or more in PEM: %s", keyCACert, remedy))
+		problems = append(problems, fmt.Sprintf("%q holds no certificate, it must be one or more in PEM: %s", KeyCACert, remedy))
 	}
 	return problems
 }
 
-// userDomain returns the ID or else the name of the user's domain.
-func (c Credentials) userDomain() (id, name string) {
+// UserDomain returns the ID or else the name of the user's domain.
+func (c Credentials) UserDomain() (id, name string) {
 	if c.UserDomainID != "" || c.UserDomainName != "" {
-		return idOrName(c.UserDomainID, c.UserDomainName)
+		return IDOrName(c.UserDomainID, c.UserDomainName)
 	}
-	return idOrName(c.DomainID, c.DomainName)
+	return IDOrName(c.DomainID, c.DomainName)
 }
 
-// idOrName removes the name if there is an ID.
-func idOrName(id, name string) (string, string) {
+// IDOrName removes the name if there is an ID.
+func IDOrName(id, name string) (string, string) {
 	if id != "" {
 		return id, ""
 	}
 	return "", name
 }
 
-// identityEndpoint returns Keystone's version 3 endpoint, with a slash at its end.
-func (c Credentials) identityEndpoint() string {
+// IdentityEndpoint returns Keystone's version 3 endpoint, with a slash at its end.
+func (c Credentials) IdentityEndpoint() string {
 	base := strings.TrimRight(c.AuthURL, "/")
 	if !strings.HasSuffix(base, "/"+identityVersion) {
 		base += "/" + identityVersion
@@ -220,10 +230,10 @@ func (c Credentials) identityEndpoint() string {
 	return base + "/"
 }
 
-// fingerprint is the SHA-256 of some strings. Each is preceded by its length, so that different lists have different hashes.
-type fingerprint [sha256.Size]byte
+// Fingerprint is the SHA-256 of some strings. Each is preceded by its length, so that different lists have different hashes.
+type Fingerprint [sha256.Size]byte
 
-func fingerprintOf(parts ...string) fingerprint {
+func fingerprintOf(parts ...string) Fingerprint {
 	hash := sha256.New()
 	for _, part := range parts {
 		var length [8]byte
@@ -231,20 +241,20 @@ func fingerprintOf(parts ...string) fingerprint {
 		hash.Write(length[:])
 		hash.Write([]byte(part))
 	}
-	return fingerprint(hash.Sum(nil))
+	return Fingerprint(hash.Sum(nil))
 }
 
-// sessionKey identifies a session by account, address and region.
-func (c Credentials) sessionKey(region string) fingerprint {
+// SessionKey identifies a session by account, address and region.
+func (c Credentials) SessionKey(region string) Fingerprint {
 	return fingerprintOf(
-		c.identityEndpoint(), c.Username, c.Password,
+		c.IdentityEndpoint(), c.Username, c.Password,
 		c.ApplicationCredentialID, c.ApplicationCredentialName, c.ApplicationCredentialSecret,
 		c.DomainName, c.DomainID, c.UserDomainName, c.UserDomainID, c.TenantName, c.TenantID,
 		c.CACert, strconv.FormatBool(c.Insecure), region,
 	)
 }
 
-// transportKey identifies a transport: all sessions that trust the same certificates share one.
-func (c Credentials) transportKey() fingerprint {
+// TransportKey identifies a transport: all sessions that trust the same certificates share one.
+func (c Credentials) TransportKey() Fingerprint {
 	return fingerprintOf(c.CACert, strconv.FormatBool(c.Insecure))
 }
