@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
-	"github.com/trellis-garden/trellis/e2e/internal/mcm"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // requests are repeated requests for which the API server calls a webhook.
@@ -98,7 +98,7 @@ func (r *requests) end() (int, []string) {
 
 func requireSidecar(deployment *appsv1.Deployment) error {
 	if !slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
-		return c.Name == mcm.MachineController
+		return c.Name == openstack.MachineController
 	}) {
 		return errors.New("nobody has put the machine controller beside machine-controller-manager")
 	}

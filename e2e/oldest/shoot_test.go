@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
@@ -131,7 +130,7 @@ func awaitHealthy(t *testing.T, c *openstack.Clusters) {
 		resources := &resourcesv1alpha1.ManagedResourceList{}
 		require.NoError(t, c.Source.Client.List(t.Context(), resources, client.InNamespace(c.Shoot.Namespace())))
 		for _, resource := range resources.Items {
-			if !isTrue(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied) {
+			if !clusterstest.IsTrue(resource.Status.Conditions, resourcesv1alpha1.ResourcesApplied) {
 				return false
 			}
 		}
@@ -144,15 +143,10 @@ func awaitHealthy(t *testing.T, c *openstack.Clusters) {
 		require.NoError(t, err)
 		worker, err := c.Source.Gardenlet.GetWorker(t.Context(), c.Shoot)
 		require.NoError(t, err)
-		return isTrue(plane.Status.Conditions, gardencorev1beta1.ShootControlPlaneHealthy) &&
-			isTrue(network.Status.Conditions, gardencorev1beta1.ShootSystemComponentsHealthy) &&
-			isTrue(worker.Status.Conditions, gardencorev1beta1.ShootEveryNodeReady)
+		return clusterstest.IsTrue(plane.Status.Conditions, gardencorev1beta1.ShootControlPlaneHealthy) &&
+			clusterstest.IsTrue(network.Status.Conditions, gardencorev1beta1.ShootSystemComponentsHealthy) &&
+			clusterstest.IsTrue(worker.Status.Conditions, gardencorev1beta1.ShootEveryNodeReady)
 	})
-}
-
-func isTrue(conditions []gardencorev1beta1.Condition, kind gardencorev1beta1.ConditionType) bool {
-	condition := helper.GetCondition(conditions, kind)
-	return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
 }
 
 // assertNothingForbidden makes sure that no API server has refused anything of a controller for want of a right, or as invalid.

@@ -20,7 +20,6 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
-	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
@@ -111,7 +110,7 @@ func (env *environment) assertSidecar(t *testing.T) {
 	containers := deployment.Spec.Template.Spec.Containers
 	require.Len(t, containers, 2)
 	wanted := machinecontrollermanager.ProviderSidecarContainer(&gardencorev1beta1.Shoot{}, env.Shoot.Namespace(), "provider-openstack", containers[1].Image)
-	assert.Equal(t, mcm.MachineController, wanted.Name)
+	assert.Equal(t, openstack.MachineController, wanted.Name)
 	assert.Equal(t, wanted.Args, containers[1].Args)
 	assert.Equal(t, wanted.VolumeMounts, containers[1].VolumeMounts)
 

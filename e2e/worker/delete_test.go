@@ -39,10 +39,10 @@ func testCrashInCreate(t *testing.T, env *environment) {
 		return env.Cloud.Log().Count()["neutron POST /v2.0/ports"] > 0
 	})
 	env.killController()
-	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.MachineController))
+	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), openstack.MachineController))
 	env.startController(t)
 	clusterstest.Eventually(t, "there is a server", func() bool { return len(env.servers("")) > 0 })
-	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.MachineController))
+	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), openstack.MachineController))
 	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.Manager))
 	env.await(t, component)
 	env.Cloud.SetLatency(0)
@@ -58,12 +58,12 @@ func testCrashInDelete(t *testing.T, env *environment) {
 	})
 	t.Log(env.object(t).Status.LastOperation.Description)
 	env.killController()
-	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.MachineController))
+	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), openstack.MachineController))
 	env.startController(t)
 	clusterstest.Eventually(t, "a server is deleted", func() bool {
 		return len(env.Cloud.Log().Where(func(c wire.Call) bool { return c.Service == services.Nova && c.Method == http.MethodDelete })) > 0
 	})
-	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), mcm.MachineController))
+	assert.Equal(t, 1, env.seed.Machines.Kill(env.Shoot.Namespace(), openstack.MachineController))
 	require.NoError(t, env.component(t).WaitCleanup(t.Context()))
 	env.assertNothingLeft(t)
 }

@@ -69,7 +69,7 @@ func newEnvironment(t *testing.T, options clusters.Options) *environment {
 // a moment after its start.
 func (env *environment) removeManager(t *testing.T) {
 	t.Helper()
-	for _, container := range []string{mcm.Manager, mcm.MachineController} {
+	for _, container := range []string{mcm.Manager, openstack.MachineController} {
 		env.seed.Machines.Kill(env.Shoot.Namespace(), container) // watches are logged when they end
 	}
 	clusterstest.AwaitNothingForbidden(t, env.seed.AuditLog(), audit.UserOf(env.Shoot.Namespace(), mcm.Manager))

@@ -70,7 +70,7 @@ func (env *environment) doubleMachineControllerManager(t *testing.T) bool {
 	}
 	require.NoError(t, env.seed.Gardenlet.ScaleMachineControllerManager(t.Context(), env.Shoot, 2))
 	clusterstest.Eventually(t, "two of each run", func() bool {
-		return len(env.seed.Machines.PIDs(env.Shoot.Namespace(), mcm.Manager)) == 2 && len(env.seed.Machines.PIDs(env.Shoot.Namespace(), mcm.MachineController)) == 2
+		return len(env.seed.Machines.PIDs(env.Shoot.Namespace(), mcm.Manager)) == 2 && len(env.seed.Machines.PIDs(env.Shoot.Namespace(), openstack.MachineController)) == 2
 	})
 	clusterstest.Eventually(t, "each has a leader", func() bool {
 		led := env.leaders(t)

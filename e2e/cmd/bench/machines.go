@@ -12,7 +12,6 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
-	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
@@ -140,7 +139,7 @@ func (b *machineBench) footprint() (footprint, error) {
 	if err != nil {
 		return footprint{}, err
 	}
-	pids := b.Source.Machines.PIDs(b.shoot.Namespace(), mcm.MachineController)
+	pids := b.Source.Machines.PIDs(b.shoot.Namespace(), openstack.MachineController)
 	if len(pids) != 1 {
 		return footprint{}, fmt.Errorf("the machine controller runs %d times", len(pids))
 	}

@@ -1,17 +1,24 @@
 // Command fakecloud serves the fake OpenStack of internal/cloud/openstack/fake as a program, so that it can run in a pod. URLs in its responses
-// have the host of the request, so that all clients can use its catalog. Faults are injected by HTTP, too, below /-/. Its state is in memory.
+// have the host of the request, so that all clients can use its catalog. Faults are injected by HTTP, too, below /-/. It also serves the fake of the
+// example cloud. Their state is in memory.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 	"time"
 
+	example "github.com/trellis-garden/trellis/internal/cloud/example/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
@@ -29,6 +36,7 @@ func run(args []string) error {
 	build := flags.Duration("server-build", 0, "how long a server takes from BUILD to ACTIVE")
 	remove := flags.Duration("server-delete", 0, "how long a server takes until it is gone")
 	images := flags.String("images", "", "comma-separated `names` of images to have besides its own, for x86_64")
+	exampleListen := flags.String("example-listen", "", "`address` to serve the example cloud on; empty for none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -47,8 +55,35 @@ func run(args []string) error {
 		return err
 	}
 	fmt.Println("serving at", cloud.AuthURL())
+	stopExample, err := serveExample(*exampleListen)
+	if err != nil {
+		return errors.Join(err, cloud.Close())
+	}
 	<-ctx.Done()
-	return cloud.Close()
+	return errors.Join(stopExample(), cloud.Close())
+}
+
+// serveExample serves the fake of the example cloud, which listens on loopback, on an address for pods.
+func serveExample(address string) (stop func() error, err error) {
+	if address == "" {
+		return func() error { return nil }, nil
+	}
+	cloud, err := example.Start()
+	if err != nil {
+		return nil, err
+	}
+	target, err := url.Parse(cloud.URL())
+	if err != nil {
+		return nil, errors.Join(err, cloud.Close())
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listening for the example cloud: %w", err), cloud.Close())
+	}
+	server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // it ends with Close
+	fmt.Println("serving the example cloud at", address)
+	return func() error { return errors.Join(server.Close(), cloud.Close()) }, nil
 }
 
 func transition(kind string, after time.Duration) fake.Option {

@@ -32,6 +32,10 @@ type Binary struct {
 	Role seed.Role
 	// Args are arguments besides those that all controllers have.
 	Args []string
+	// Module is the folder of the module that has the binary; empty for the root module.
+	Module string
+	// Overlay is a file for go build -overlay, which replaces source files of the binary; empty for none.
+	Overlay string
 }
 
 // Build builds the binary as it is released, except for the names of source files in it, and returns its path. It is not linked again if
@@ -60,9 +64,12 @@ func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (s
 		return "", err
 	}
 	defer unlock()
+	if b.Overlay != "" {
+		name, flags = name+"-overlay", append(flags, "-overlay", b.Overlay)
+	}
 	path := filepath.Join(dir, name)
 	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/" + b.Name})...)
-	cmd.Dir = root
+	cmd.Dir = filepath.Join(root, b.Module)
 	cmd.Env = append(os.Environ(), "GOWORK=off", cgo)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", b.Name, err, output)

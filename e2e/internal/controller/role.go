@@ -16,19 +16,24 @@ import (
 //
 // It panics if the chart in this checkout cannot be rendered; the charts' tests say why.
 func withRole(b Binary) Binary {
-	role, err := roleOf(b)
+	archive, err := charts.Archive(b.Name, "v0.0.0")
+	if err == nil {
+		b, err = WithRole(b, archive)
+	}
 	if err != nil {
 		panic(err)
 	}
-	b.Role = role
 	return b
 }
 
-func roleOf(b Binary) (seed.Role, error) {
-	archive, err := charts.Archive(b.Name, "v0.0.0")
-	if err != nil {
-		return seed.Role{}, fmt.Errorf("packing chart %s: %w", b.Name, err)
-	}
+// WithRole gives a binary the rights of a chart in a seed. Its namespace and its release have the binary's name.
+func WithRole(b Binary, chart []byte) (Binary, error) {
+	var err error
+	b.Role, err = roleOf(b, chart)
+	return b, err
+}
+
+func roleOf(b Binary, archive []byte) (seed.Role, error) {
 	objects, err := charts.Render(archive, charts.Release{Name: b.Name, Namespace: b.Name}, map[string]any{"types": b.Types})
 	if err != nil {
 		return seed.Role{}, fmt.Errorf("rendering chart %s: %w", b.Name, err)

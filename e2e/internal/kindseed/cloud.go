@@ -10,12 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/trellis-garden/trellis/e2e/internal/example"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 const (
 	cloudNamespace = "openstack"
 	cloudPort      = 5000
+	examplePort    = 5001
 )
 
 // startCloud runs the fake OpenStack in a pod in the network of the control plane's node.
@@ -34,6 +36,7 @@ func (env *Env) startCloud(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	env.Example = example.Attach("http://" + net.JoinHostPort(node, strconv.Itoa(examplePort)))
 	env.Cloud, env.Remote, err = openstack.Attach(ctx, "http://"+net.JoinHostPort(node, strconv.Itoa(cloudPort)))
 	return err
 }
@@ -50,7 +53,7 @@ func cloudPod() *corev1.Pod {
 			Containers: []corev1.Container{{
 				Name: cloudName, Image: cloudImage, ImagePullPolicy: corev1.PullNever,
 				Args: []string{
-					fmt.Sprintf("--listen=:%d", cloudPort), "--server-build=500ms", "--server-delete=500ms",
+					fmt.Sprintf("--listen=:%d", cloudPort), fmt.Sprintf("--example-listen=:%d", examplePort), "--server-build=500ms", "--server-delete=500ms",
 					"--images=" + openstack.GlanceImage(openstack.LatestImage),
 				},
 				ReadinessProbe: &corev1.Probe{

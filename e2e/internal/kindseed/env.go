@@ -19,6 +19,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/example"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/kindcluster"
@@ -55,6 +56,8 @@ type Env struct {
 	// Cloud is the fake OpenStack in its pod; Dials inject its faults.
 	Cloud  *openstack.Cloud
 	Remote *openstack.Remote
+	// Example is the fake of the example cloud in the same pod.
+	Example *example.Cloud
 	// Programs is the folder of other projects' programs, Gateway the address at which pods reach processes of this machine.
 	Programs, Gateway string
 

@@ -139,10 +139,7 @@ func decode(content []byte) ([]*unstructured.Unstructured, error) {
 
 // ChangeDeployment changes the chart and the values of a controller's deployment, e.g. for an upgrade or more replicas. It does not wait.
 func (env *Env) ChangeDeployment(ctx context.Context, binary string, change func(helm *gardencorev1.HelmControllerDeployment) error) error {
-	name, err := registrationOf(binary)
-	if err != nil {
-		return err
-	}
+	name := RegistrationName(binary)
 	deployment := &gardencorev1.ControllerDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := env.Garden.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
 		return fmt.Errorf("reading ControllerDeployment %s: %w", name, err)
@@ -179,24 +176,9 @@ func (env *Env) Upgrade(ctx context.Context, binary, version string) error {
 	})
 }
 
-func registrationOf(binary string) (string, error) {
-	entries, err := Registrations()
-	if err != nil {
-		return "", err
-	}
-	entry, known := entries[binary]
-	if !known {
-		return "", fmt.Errorf("nobody registers %s", binary)
-	}
-	return entry.Name, nil
-}
-
 // Installation reads the ControllerInstallation of a controller; it is nil if there is none.
 func (env *Env) Installation(ctx context.Context, binary string) (*gardencorev1beta1.ControllerInstallation, error) {
-	name, err := registrationOf(binary)
-	if err != nil {
-		return nil, err
-	}
+	name := RegistrationName(binary)
 	list := &gardencorev1beta1.ControllerInstallationList{}
 	if err := env.Garden.Client.List(ctx, list, client.MatchingFields{"spec.registrationRef.name": name}); err != nil {
 		return nil, fmt.Errorf("listing the installations of %s: %w", name, err)

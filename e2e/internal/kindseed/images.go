@@ -16,6 +16,7 @@ import (
 	gardenerimages "github.com/gardener/gardener/imagevector"
 	"github.com/gardener/gardener/pkg/utils/imagevector"
 
+	"github.com/trellis-garden/trellis/e2e/internal/example"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/images"
 	"github.com/trellis-garden/trellis/images/base"
@@ -139,9 +140,27 @@ func (env *Env) Build(ctx context.Context, version string, names ...string) erro
 }
 
 // packControllers returns archives of our binaries' images, and builds those that are missing.
-func (env *Env) packControllers(ctx context.Context, version string, names ...string) (archives []string, err error) {
+func (env *Env) packControllers(ctx context.Context, version string, names ...string) ([]string, error) {
+	return env.packWith(ctx, version, nil, names...)
+}
+
+// BuildExample is Build of a binary with the example provider.
+func (env *Env) BuildExample(ctx context.Context, version, name string) error {
+	overlay, err := example.Overlay()
+	if err != nil {
+		return err
+	}
+	archives, err := env.packWith(ctx, version, []string{"-overlay", overlay}, name)
+	if err != nil {
+		return err
+	}
+	return env.Load(ctx, archives...)
+}
+
+// packWith is packControllers with further flags of go build.
+func (env *Env) packWith(ctx context.Context, version string, flags []string, names ...string) (archives []string, err error) {
 	for _, name := range names {
-		path, err := env.binaries.build(ctx, name, version)
+		path, err := env.binaries.build(ctx, name, version, flags...)
 		if err != nil {
 			return nil, err
 		}
@@ -155,14 +174,15 @@ func (env *Env) packControllers(ctx context.Context, version string, names ...st
 }
 
 // build builds one of our binaries with the flags of the Makefile.
-func (b *binaries) build(ctx context.Context, name, version string) (string, error) {
+func (b *binaries) build(ctx context.Context, name, version string, flags ...string) (string, error) {
 	root, err := repo.Root()
 	if err != nil {
 		return "", err
 	}
 	const variable = "github.com/trellis-garden/trellis/internal/buildinfo."
 	stamp := "-s -w -X " + variable + "version=" + version + " -X " + variable + "commit=unknown -X " + variable + "date=unknown"
-	return b.compile(ctx, root, filepath.Join(version, name), "-trimpath", "-buildvcs=false", "-ldflags", stamp, "./cmd/"+name)
+	args := slices.Concat([]string{"-trimpath", "-buildvcs=false", "-ldflags", stamp}, flags, []string{"./cmd/" + name})
+	return b.compile(ctx, root, filepath.Join(version, name), args...)
 }
 
 // buildCommand builds a command of this module.

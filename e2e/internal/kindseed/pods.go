@@ -86,7 +86,7 @@ func ObjectName(binary string) string { return "gardener-extension-" + Registrat
 // LeaderElectionID is the name of a controller's Lease for leader election.
 func LeaderElectionID(binary string) string { return RegistrationName(binary) + "-leader-election" }
 
-// RegistrationName is the name of the registration of a controller with all its types.
+// RegistrationName is the name of the registration of a controller: of a binary with all its types, or another name as it is.
 func RegistrationName(binary string) string { return strings.TrimSuffix(binary, "-controller") }
 
 // Lease reads a Lease in the namespace of an installed controller.

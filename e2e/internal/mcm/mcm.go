@@ -23,11 +23,14 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
-// Names of the two containers.
+// Names of the two containers. That of the machine controller ends with the provider type.
 const (
-	Manager           = v1beta1constants.DeploymentNameMachineControllerManager
-	MachineController = "machine-controller-manager-provider-openstack"
+	Manager = v1beta1constants.DeploymentNameMachineControllerManager
+	prefix  = "machine-controller-manager-provider-"
 )
+
+// MachineController is the name of the container of the machine controller for a provider type.
+func MachineController(providerType string) string { return prefix + providerType }
 
 // interval is how often pods and processes are compared.
 const interval = 200 * time.Millisecond

@@ -57,9 +57,9 @@ func (p *pod) startMissing(ctx context.Context, pods *Pods) error {
 
 func (p *pod) run(ctx context.Context, pods *Pods, name string) (*workload.Container, error) {
 	program, flags := pods.options.Manager, map[string]string{}
-	switch name {
-	case Manager:
-	case MachineController:
+	switch {
+	case name == Manager:
+	case strings.HasPrefix(name, prefix):
 		program = pods.options.MachineController
 		maps.Copy(flags, pods.options.Flags)
 	default:

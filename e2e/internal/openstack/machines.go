@@ -25,6 +25,9 @@ const (
 	PreviousImage = "1877.5.0"
 	LatestImage   = "1877.6.0"
 
+	// MachineController is the name of the machine controller's container.
+	MachineController = "machine-controller-manager-provider-" + Type
+
 	SmallMachine = "m1.small"
 	LargeMachine = "m1.medium"
 )

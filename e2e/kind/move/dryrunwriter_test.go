@@ -18,7 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/e2e/internal/mcm"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 var errNotMutated = errors.New("no extension has seen it")
@@ -66,7 +66,7 @@ func (env *environment) startWriter(t *testing.T) *dryRunWriter {
 func (env *environment) tryOnce(ctx context.Context, deployment *appsv1.Deployment) error {
 	bare := deployment.DeepCopy()
 	pod := &bare.Spec.Template.Spec
-	pod.Containers = slices.DeleteFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == mcm.MachineController })
+	pod.Containers = slices.DeleteFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == openstack.MachineController })
 	if err := env.Client.Patch(ctx, bare, client.MergeFrom(deployment), client.DryRunAll); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (env *environment) tryOnce(ctx context.Context, deployment *appsv1.Deployme
 }
 
 func requireSidecar(deployment *appsv1.Deployment) error {
-	if !slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == mcm.MachineController }) {
+	if !slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == openstack.MachineController }) {
 		return errNotMutated
 	}
 	return nil

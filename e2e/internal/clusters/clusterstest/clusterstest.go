@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -72,6 +74,12 @@ func Get(t *testing.T, c client.Reader, object client.Object) bool {
 		require.NoError(t, err)
 	}
 	return err == nil
+}
+
+// IsTrue reports whether a condition is True.
+func IsTrue(conditions []gardencorev1beta1.Condition, kind gardencorev1beta1.ConditionType) bool {
+	condition := v1beta1helper.GetCondition(conditions, kind)
+	return condition != nil && condition.Status == gardencorev1beta1.ConditionTrue
 }
 
 // Pods counts the ready pods of a namespace.
