@@ -31,6 +31,17 @@ func typeLists() []string {
 		"cmd/network-controller/main.go",
 		"cmd/worker-controller/main.go",
 		"cmd/worker-controller/webhooks.go",
+		"e2e/internal/assets/assets.go", // programs
+		"e2e/internal/assets/stamp.go",  // the same
+		"e2e/internal/controller/admission.go",
+		"e2e/internal/controller/controlplane.go",
+		"e2e/internal/controller/infrastructure.go",
+		"e2e/internal/controller/machine.go",
+		"e2e/internal/controller/network.go",
+		"e2e/internal/controller/worker.go",
+		"e2e/internal/garden/objects.go",             // the CloudProfile of a garden
+		"e2e/internal/garden/shoot.go",               // the default types of its Shoots
+		"e2e/internal/gardenlet/shoot.go",            // the default network type of a shoot
 		"internal/contract/contracttest/fixtures.go", // the network type of a suite's shoot
 		"internal/network/networktest/subject.go",    // the infrastructure of a suite's shoot
 	}
@@ -45,6 +56,15 @@ func providerType() *regexp.Regexp {
 func isOfDriver(name string) bool {
 	folders := strings.Split(filepath.ToSlash(filepath.Dir(name)), "/")
 	return slices.ContainsFunc(folders, func(folder string) bool { return providerType().MatchString(folder) })
+}
+
+// isForAllTypes reports whether a file is for all types: code, charts, and the packages of e2e on which the suites of all providers run.
+func isForAllTypes(name string) bool {
+	if folder, isHarness := strings.CutPrefix(name, "e2e/internal/"); isHarness {
+		// Parts of OpenStack's suites, and the example, which extends lists.
+		return !slices.Contains([]string{"example", "infrastructuresuite", "kindseed", "stack", "testenv", "upstream"}, strings.Split(folder, "/")[0])
+	}
+	return slices.Contains([]string{"cmd", "internal", "charts", "images"}, strings.Split(name, "/")[0])
 }
 
 // typeUses collects the files outside of drivers that name provider types.
@@ -100,7 +120,7 @@ func TestProviderTypes_NamedInDriversAndListsOnly(t *testing.T) {
 		uses.lists[name] = false
 	}
 	for _, s := range readSources(t) {
-		if !s.isTest() && !isOfDriver(s.name) && slices.Contains([]string{"cmd", "internal", "charts", "images"}, strings.Split(s.name, "/")[0]) {
+		if !s.isTest() && !isOfDriver(s.name) && isForAllTypes(s.name) {
 			uses.checkSource(s)
 		}
 	}

@@ -90,7 +90,7 @@ func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes
 		for i, each := range resources {
 			if each.Kind == fake.Servers {
 				servers = append(servers, nodes.Server{
-					ID: each.ID, Name: each.Name, Status: "ACTIVE", Zone: each.Zone, Region: region, Address: fmt.Sprintf("10.250.0.%d", i+10),
+					ID: each.ID, Name: each.Name, Status: "ACTIVE", ProviderID: "example:///" + each.ID, Zone: each.Zone, Region: region, Address: fmt.Sprintf("10.250.0.%d", i+10),
 					KubernetesVersion: version,
 				})
 			}

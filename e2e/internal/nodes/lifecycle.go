@@ -29,7 +29,7 @@ func newNode(server Server) *corev1.Node {
 			v1beta1constants.LabelWorkerKubernetesVersion: server.KubernetesVersion,
 		}},
 		Spec: corev1.NodeSpec{
-			ProviderID: "openstack:///" + server.ID,
+			ProviderID: server.ProviderID,
 			Taints:     []corev1.Taint{{Key: notReady, Effect: corev1.TaintEffectNoSchedule}},
 		},
 	}

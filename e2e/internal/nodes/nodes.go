@@ -29,6 +29,8 @@ const (
 // Server has the properties of a server that its Node depends on.
 type Server struct {
 	ID, Name, Status string
+	// ProviderID is its name in Kubernetes.
+	ProviderID string
 	// Zone and Region are its location, Address its internal address.
 	Zone, Region, Address string
 	// KubernetesVersion is its kubelet's.

@@ -97,7 +97,7 @@ func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes
 				continue
 			}
 			servers = append(servers, nodes.Server{
-				ID: server.ID(), Name: server.Text("name"), Status: server.Text("status"),
+				ID: server.ID(), Name: server.Text("name"), Status: server.Text("status"), ProviderID: "openstack:///" + server.ID(),
 				Zone: server.Text("OS-EXT-AZ:availability_zone"), Region: a.Cloud.Region(), Address: addressOf(server),
 				KubernetesVersion: version,
 			})

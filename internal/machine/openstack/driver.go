@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
-
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
