@@ -20,6 +20,9 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 )
 
+// maxIdleMemory bounds the private memory of a controller without objects, however many drivers it links.
+const maxIdleMemory = 12_000_000
+
 // environment has the clusters of a shoot of the example provider.
 type environment struct {
 	*clusters.Clusters
@@ -65,11 +68,15 @@ func (env *environment) startControllers(t *testing.T) {
 			options.Args, err = what.WebhookArgs()
 			require.NoError(t, err)
 		}
-		_, err = env.Source.StartController(t.Context(), what, options)
+		started, err := env.Source.StartController(t.Context(), what, options)
 		require.NoError(t, err)
 		if hasWebhooks {
 			require.NoError(t, what.AwaitWebhooks(t.Context(), env.Source.Client))
 		}
+		memory, err := started.Memory()
+		require.NoError(t, err)
+		t.Logf("%s has %d kB of private memory", what.Name, memory.Private/1024)
+		assert.LessOrEqual(t, memory.Private, int64(maxIdleMemory), "private memory of %s without objects", what.Name)
 	}
 }
 
