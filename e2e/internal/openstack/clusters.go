@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
@@ -35,7 +36,12 @@ func Fake(latency time.Duration) func() (cloud.Cloud, error) {
 	}
 }
 
-// In returns clusters that were started with an OpenStack.
+// In returns clusters that were started with an OpenStack. It panics for those of another cloud.
 func In(c *clusters.Clusters) *Clusters {
-	return &Clusters{Clusters: c, Cloud: c.Cloud.(*Cloud), Account: c.Account.(*Account)}
+	openStack, ofOpenStack := c.Cloud.(*Cloud)
+	account, hasAccount := c.Account.(*Account)
+	if !ofOpenStack || !hasAccount {
+		panic(fmt.Sprintf("clusters of %T are no clusters of OpenStack", c.Cloud))
+	}
+	return &Clusters{Clusters: c, Cloud: openStack, Account: account}
 }

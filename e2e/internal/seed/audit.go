@@ -22,7 +22,7 @@ rules:
 `
 
 // AuditLog is the log of what controllers and pods of control planes ask for.
-func (s *Seed) AuditLog() audit.Log { return audit.Log(s.audit) }
+func (s *Seed) AuditLog() audit.Log { return s.audit }
 
 // Writes is audit.Log.Writes of the seed.
 func (s *Seed) Writes(namespace string) ([]audit.Write, error) { return s.AuditLog().Writes(namespace) }
