@@ -2,6 +2,7 @@ package charts
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,6 +37,36 @@ func TestMonitoring_Prometheus(t *testing.T) {
 				assert.True(t, asked[metric], "nobody asks for %s", metric)
 			}
 		})
+	}
+}
+
+// docs/operations/monitoring.md lists each alert with its severity, and each metric of ours that an alert or a dashboard uses.
+func TestMonitoring_Page(t *testing.T) {
+	page, err := os.ReadFile("../docs/operations/monitoring.md")
+	require.NoError(t, err)
+	rows := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*`) \\| (\\S*)").FindAllStringSubmatch(string(page), -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			rows[strings.Trim(name, "`")] = row[2]
+		}
+	}
+	for _, name := range append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime) {
+		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
+		require.NoError(t, err)
+		for _, rule := range rulesOf(t, objects) {
+			alert, _, err := unstructured.NestedString(rule, "alert")
+			require.NoError(t, err)
+			severity, _, err := unstructured.NestedString(rule, "labels", "severity")
+			require.NoError(t, err)
+			short := regexp.MustCompile(`^Trellis(ControllerInstallation|ControlPlane|Infrastructure|Network|Worker|Admission)`).ReplaceAllString(alert, "")
+			assert.Equal(t, severity, rows[short], "%s as %s", alert, short)
+		}
+		for _, query := range append(alertsOf(t, objects), panelsOf(t, objects)...) {
+			for _, metric := range regexp.MustCompile(`trellis_[a-z_]+`).FindAllString(query, -1) {
+				_, described := rows[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(metric, "")]
+				assert.True(t, described, "%s, of %s", metric, query)
+			}
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (a *Admission) generate(o Options) ([]File, []rendered, error) {
 	}
 	file, halves, err := pair{name: a.Name, runtime: charts.AdmissionRuntime, application: charts.AdmissionApplication, values: values}.generate(o, []string{
 		"For gardener-operator, in the garden runtime cluster: it runs admission there, and gives it rights in the virtual garden. Without",
-		"gardener-operator there is nothing to apply: docs/landscape.md says how Helm installs both charts.",
+		"gardener-operator there is nothing to apply: docs/operations/admission.md says how Helm installs both charts.",
 	})
 	if err != nil {
 		return nil, nil, err

@@ -46,7 +46,7 @@ func forms() []form {
 		"trellis.yaml",
 		[]string{
 			"The chart is inside, for Trellis' own operator, which installs it instead of gardenlet. For the virtual garden. How it reaches seeds is in",
-			"providerConfig.rollout: generate --config writes another one, and docs/landscape.md says what there is.",
+			"providerConfig.rollout: generate --config writes another one, and docs/operations/staged-rollouts.md says what there is.",
 		},
 		manifestInput.forInstaller,
 	})

@@ -80,7 +80,7 @@ func (i *Installer) generate(o Options) ([]File, []rendered, error) {
 	garden := pair{name: i.inGarden(), runtime: charts.InstallationRuntime, application: charts.InstallationApplication, values: values}
 	file, halves, err := garden.generate(o, []string{
 		"For gardener-operator, in the garden runtime cluster: it runs the operator for many seeds there, and gives it rights in the virtual garden.",
-		"Without gardener-operator there is nothing to apply: docs/landscape.md says how Helm installs both charts.",
+		"Without gardener-operator there is nothing to apply: docs/operations/staged-rollouts.md says how Helm installs both charts.",
 	})
 	if err != nil {
 		return nil, nil, err

@@ -87,7 +87,7 @@ func (env *environment) createExtensions(t *testing.T) {
 	}
 }
 
-// testMoved replaces the upstream extension in the order of docs/landscape.md, which is the only one that Gardener permits.
+// testMoved replaces the upstream extension in the order of docs/operations/migrate-from-upstream.md, which is the only one that Gardener permits.
 func testMoved(t *testing.T, env *environment) {
 	// Ours cannot be registered first, and not as secondaries either.
 	for _, name := range trellisRegistrations(t) {

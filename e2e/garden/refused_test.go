@@ -96,7 +96,7 @@ func testRefused(t *testing.T, env *environment) {
 		require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "zz", Resources: garden.Primary("other", "Infrastructure")}))
 		object := controllerRegistration("second")
 		object.Spec.Resources = garden.Primary("openstack", "Infrastructure")
-		assert.NoError(t, env.Client.Create(t.Context(), object, client.DryRunAll), "if it looks closer now, docs/landscape.md may say so")
+		assert.NoError(t, env.Client.Create(t.Context(), object, client.DryRunAll), "if it looks closer now, docs/operations/install.md may say so")
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/validation"
 )
 
-// The section "Go back" of docs/landscape.md lists these: the upstream extension's admission refuses them.
+// The section "Go back" of docs/operations/migrate-from-upstream.md lists these: the upstream extension's admission refuses them.
 func TestValidate_RefusedByUpstream(t *testing.T) {
 	path := field.NewPath("x")
 	for sentence, errs := range map[string]func() field.ErrorList{

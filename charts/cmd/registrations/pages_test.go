@@ -51,11 +51,11 @@ func section(t *testing.T, page, heading string) string {
 
 // TestPages_InstallBlocks follows the pages that say how to install as far as no registry is needed: images and registrations are of one version and one registry.
 func TestPages_InstallBlocks(t *testing.T) {
-	landscape := readPage(t, "docs", "landscape.md")
+	install := readPage(t, "docs", "operations", "install.md")
 	for name, part := range map[string]string{
-		"the page on landscapes":  blocksOf(section(t, landscape, "## Install"), "console")[0],
-		"the page of the project": blocksOf(section(t, readPage(t, "README.md"), "## Run it in a landscape"), "")[0],
-		"that of registrations":   regexp.MustCompile(`(?m)^ {4}`).ReplaceAllString(readPage(t, "charts", "registrations", "README.md"), ""),
+		"docs/operations/install.md":     blocksOf(section(t, install, "## Images and registrations"), "console")[0],
+		"README.md":                      blocksOf(section(t, readPage(t, "README.md"), "## Install"), "")[0],
+		"charts/registrations/README.md": regexp.MustCompile(`(?m)^ {4}`).ReplaceAllString(readPage(t, "charts", "registrations", "README.md"), ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := regexp.MustCompile(`(?m)^VERSION=(\S+) REPOSITORY=(\S+)$`).FindStringSubmatch(part)
@@ -82,7 +82,7 @@ func TestPages_InstallBlocks(t *testing.T) {
 
 // TestPages_MoveWithVersion runs the first block of a move from upstream's extensions, which looks at what the others are going to apply.
 func TestPages_MoveWithVersion(t *testing.T) {
-	steps := section(t, readPage(t, "docs", "landscape.md"), "### Step 0: functions for the other steps")
+	steps := section(t, readPage(t, "docs", "operations", "migrate-from-upstream.md"), "### Step 0: functions for the other steps")
 	require.Len(t, blocksOf(steps, "sh"), 1)
 	ofVersion := t.TempDir()
 	require.Equal(t, exitOK, command(t, "generate", "--version", "v0.1.0", "--out", ofVersion).code)
@@ -116,18 +116,23 @@ func TestPages_MoveWithVersion(t *testing.T) {
 	}
 }
 
-// TestPages_ShellBlocks lets bash read all blocks of the page that somebody pastes.
+// TestPages_ShellBlocks lets bash parse all blocks of commands in the pages for admins.
 func TestPages_ShellBlocks(t *testing.T) {
-	page := readPage(t, "docs", "landscape.md")
-	blocks := append(blocksOf(page, "sh"), blocksOf(page, "console")...)
-	require.Greater(t, len(blocks), 10)
-	for _, block := range blocks {
-		bash := exec.CommandContext(t.Context(), "bash", "-n")
-		// Names that the reader fills in stand in angle brackets, which bash would take for redirections.
-		bash.Stdin = strings.NewReader(regexp.MustCompile(`<[a-z-]+>`).ReplaceAllString(block, "NAME"))
-		output, err := bash.CombinedOutput()
-		assert.NoError(t, err, "%s\n%s", output, block)
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "operations", "*.md"))
+	require.NoError(t, err)
+	blocks := 0
+	for _, path := range pages {
+		page := readPage(t, "docs", "operations", filepath.Base(path))
+		for _, block := range append(blocksOf(page, "sh"), blocksOf(page, "console")...) {
+			blocks++
+			bash := exec.CommandContext(t.Context(), "bash", "-n")
+			// Names that the reader fills in stand in angle brackets, which bash would take for redirections.
+			bash.Stdin = strings.NewReader(regexp.MustCompile(`<[a-z-]+>`).ReplaceAllString(block, "NAME"))
+			output, err := bash.CombinedOutput()
+			assert.NoError(t, err, "%s: %s\n%s", path, output, block)
+		}
 	}
+	assert.Greater(t, blocks, 10)
 }
 
 // TestPages_FreshLandscape holds what a landscape that never had upstream's extensions registers besides against what Trellis registers: nothing of OpenStack is
@@ -159,7 +164,7 @@ func TestPages_FreshLandscape(t *testing.T) {
 	assert.ElementsMatch(t, append(off, "healthcheck"), values.DisableControllers)
 	assert.Equal(t, []string{"*"}, values.DisableWebhooks)
 
-	block := blocksOf(section(t, readPage(t, "docs", "landscape.md"), "## A landscape without upstream's extensions"), "console")[0]
+	block := blocksOf(section(t, readPage(t, "docs", "operations", "install.md"), "## A landscape without upstream's extensions"), "console")[0]
 	files, err := filepath.Glob(filepath.Join(root, "docs", "examples", "openstack", "*.yaml"))
 	require.NoError(t, err)
 	for _, file := range files {

@@ -27,7 +27,7 @@ func imports(existing string, added ...string) edit {
 
 func quoted(path string) string { return `"` + ours + path + `"` }
 
-// edits are all changes to files outside of the provider's own packages, by file: those of section "Plug it in" in docs/adding-a-driver.md.
+// edits are all changes to files outside of the provider's own packages, by file: those of section "Plug it in" in docs/development/add-a-provider.md.
 func edits() map[string][]edit {
 	const types = "[]string{openstack.Type}"
 	withExample := edit{types, "[]string{openstack.Type, example.Type}"}

@@ -14,7 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 )
 
-// Chart returns a chart of ours whose schema has another type, as docs/adding-a-driver.md says.
+// Chart returns a chart of ours whose schema has another type, as docs/development/add-a-provider.md says.
 func Chart(name, version, providerType string) ([]byte, error) {
 	archive, err := charts.Archive(name, version)
 	if err != nil {

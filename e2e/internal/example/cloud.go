@@ -1,5 +1,5 @@
 // Package example connects shoots with the example cloud, and builds our binaries with the example provider by the edits that
-// docs/adding-a-driver.md lists. It must not depend on a test.
+// docs/development/add-a-provider.md lists. It must not depend on a test.
 package example
 
 import (

@@ -23,17 +23,19 @@ import (
 // block is a script of the guide, with its heading.
 type block struct{ heading, script string }
 
-// read returns all shell blocks between two of the guide's sections, in order.
+// read returns all shell blocks between two of the guide's sections, in order; to its end if to is empty.
 func read(t *testing.T, from, to string) []block {
 	t.Helper()
-	path, err := repo.Path("docs", "landscape.md")
+	path, err := repo.Path("docs", "operations", "migrate-from-upstream.md")
 	require.NoError(t, err)
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	_, page, found := strings.Cut(string(content), "\n"+from+"\n")
 	require.True(t, found, "%s has no section %q", path, from)
-	page, _, found = strings.Cut(page, "\n"+to+"\n")
-	require.True(t, found, "%s has no section %q", path, to)
+	if to != "" {
+		page, _, found = strings.Cut(page, "\n"+to+"\n")
+		require.True(t, found, "%s has no section %q", path, to)
+	}
 	var blocks []block
 	for _, part := range regexp.MustCompile(`(?m)^### `).Split(page, -1)[1:] {
 		heading, text, _ := strings.Cut(part, "\n")

@@ -1,5 +1,5 @@
 // Package examplenet is the Network driver for the example plugin, which tests and docs use and no released binary has. It is small, and has all that a
-// driver can have: see docs/adding-a-driver.md.
+// driver can have: see docs/development/add-a-network-plugin.md.
 //
 // It first computes settings from the configuration and the shoot, and renders all objects from them. Nodes that encapsulate packets differently cannot
 // reach each other, so another encapsulation is deployed in stages (transition.go).
