@@ -89,9 +89,21 @@ e2e-assets: ## Build these and the other programs of tests and demo, from Kubern
 # Packages without concurrency of their own, whose tests take several times as long with the race detector. The Network contract runs with it in the
 # suite of the example plugin.
 PURE := /internal/(architecture|controllerinstallation/rollout|network/calico)(/|$$)
+UNIT_MODULES := . apis charts images
 
+.PHONY: unit
+unit: $(TOOLS)/gotestsum ## Run the tests that need Go only: no API server and no other program
+	$(call say,'tests that start no API server$(comma) of $(words $(UNIT_MODULES)) modules')
+	@for module in $(UNIT_MODULES); do (cd $$module && PACKAGES="$$($(ROOT)/tools/unit-packages)" $(ROOT)/tools/test); done
+
+# With PKG, make test runs that package alone, and with RUN those of its tests.
+ifdef PKG
 .PHONY: test
-test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, and the binaries against a real API server
+test:
+	@tools/test-package '$(PKG)' $(if $(RUN),-run '$(RUN)')
+else
+.PHONY: test
+test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, and the binaries against a real API server; PKG= and RUN= for one package and test
 	@rm -f $(CACHE)/flaky-tests.txt
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
 	@TRELLIS_REPORT=$(CACHE)/suites.txt CGO_ENABLED=1 PACKAGES="$$(go list ./... | grep -vE '$(PURE)' | xargs)" tools/test -race -timeout 40m
@@ -110,6 +122,7 @@ test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, an
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
 	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) ../tools/test -p 3 -timeout 40m # they wait more than they compute
 	@if [ -s $(CACHE)/flaky-tests.txt ]; then echo 'Tests that passed only when run again, which is a defect:'; cat $(CACHE)/flaky-tests.txt; fi
+endif
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines
@@ -178,6 +191,7 @@ fmt: $(TOOLS)/.stamp ## Format all Go code
 lint: $(TOOLS)/.stamp ## Run the linters that .golangci.yml names
 	$(call say,'linters have nothing to say')
 	$(call in-each-module,$(TOOLS)/golangci-lint run --config $(ROOT)/.golangci.yml)
+	@$(TOOLS)/actionlint
 
 .PHONY: verify
 verify: verify-generate verify-fmt verify-modules lint ## Fail if generate, fmt or go mod tidy would change anything, or lint complains
