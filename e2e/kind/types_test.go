@@ -190,7 +190,7 @@ func (env *environment) assertSeparate(t *testing.T, openStackNamespace, example
 // operateAlone scales and upgrades one installation, and reverts that, while the other one does not change.
 func (env *environment) operateAlone(t *testing.T, name, other string) {
 	t.Helper()
-	before := env.installedState(t, other)
+	before := env.settledState(t, other)
 	types := []string{"openstack"}
 	if name == exampleController {
 		types = []string{example.Type}
@@ -200,6 +200,20 @@ func (env *environment) operateAlone(t *testing.T, name, other string) {
 	env.setChart(t, name, firstExampleVersion, types...)
 	env.scale(t, name, 2)
 	assert.Equal(t, before, env.installedState(t, other), "what is done with %s does not change %s", name, other)
+}
+
+// settledState is the state of an installation once an earlier change of it has ended: pods that were replaced are gone, and gardenlet says that it does
+// not progress.
+func (env *environment) settledState(t *testing.T, name string) installedState {
+	t.Helper()
+	var state installedState
+	eventually(t, name+" does not change any more", func() bool {
+		state = env.installedState(t, name)
+		deployment, err := env.Deployment(t.Context(), name)
+		require.NoError(t, err)
+		return len(state.Pods) == int(*deployment.Spec.Replicas) && !state.NotInProgress.IsZero()
+	})
+	return state
 }
 
 // awaitUninstalled waits until an upgraded installation is gone. Gardener's garbage collector removes the Secrets with earlier charts hours later.
