@@ -35,14 +35,14 @@ func (env *Env) waitUntil(ctx context.Context, holds func(context.Context) (bool
 	}
 }
 
-// Pods lists the pods of an installed controller.
+// Pods lists the pods of an installed controller: all of its namespace, since their labels name the binary and not the registration.
 func (env *Env) Pods(ctx context.Context, binary string) ([]corev1.Pod, error) {
 	namespace, err := env.Namespace(ctx, binary)
 	if err != nil {
 		return nil, err
 	}
 	list := &corev1.PodList{}
-	if err := env.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": binary}); err != nil {
+	if err := env.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing the pods of %s: %w", binary, err)
 	}
 	return list.Items, nil
