@@ -21,7 +21,7 @@ import (
 )
 
 // operationTimeout is how long a scenario waits for one operation.
-const operationTimeout = time.Minute
+const operationTimeout = 3 * time.Minute
 
 // Harness is a shoot's namespace in a seed, with a gardenlet that asks for operations, a process that fulfils them, and a
 // resource manager that acts upon what the process writes before the process goes on. What goes wrong, fails the test.

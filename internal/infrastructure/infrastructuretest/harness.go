@@ -15,7 +15,7 @@ import (
 )
 
 // operationTimeout is how long a scenario waits for one operation.
-const operationTimeout = time.Minute
+const operationTimeout = 3 * time.Minute
 
 // harness is a namespace with a process under test, for scenarios.
 type harness struct {

@@ -19,7 +19,7 @@ import (
 
 const (
 	// operationTimeout bounds the wait for one operation, rejectionTimeout that for an operation that must not succeed.
-	operationTimeout = time.Minute
+	operationTimeout = 3 * time.Minute
 	rejectionTimeout = 20 * time.Second
 )
 
