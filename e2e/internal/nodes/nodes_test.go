@@ -18,7 +18,10 @@ import (
 // TestNodes_Lifecycle looks again and again, as time does.
 func TestNodes_Lifecycle(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
-	server := Server{ID: "id", Name: "machine-1", Status: "BUILD", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3", KubernetesVersion: "1.36.3"}
+	server := Server{
+		ID: "id", ProviderID: "example:///id", Name: "machine-1", Status: "BUILD", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3",
+		KubernetesVersion: "1.36.3",
+	}
 	there := true
 	n := &Nodes{
 		client: c, seen: map[string]time.Time{}, missed: map[string]time.Time{},
@@ -54,7 +57,7 @@ func TestNodes_Lifecycle(t *testing.T) {
 	n.Release()
 	node, found := getNode()
 	require.True(t, found)
-	assert.Equal(t, "openstack:///id", node.Spec.ProviderID)
+	assert.Equal(t, server.ProviderID, node.Spec.ProviderID)
 	assert.Equal(t, "1.36.3", node.Labels["worker.gardener.cloud/kubernetes-version"])
 	assert.Equal(t, corev1.ConditionTrue, condition(node, corev1.NodeReady).Status)
 	assert.Len(t, node.Spec.Taints, 1)
