@@ -2,8 +2,6 @@ package example
 
 import (
 	"context"
-	"fmt"
-	"sync"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
@@ -16,7 +14,7 @@ import (
 // Driver creates and deletes machines for MCM. It is safe for concurrent use.
 type Driver struct {
 	sessions *cloudexample.Sessions
-	changes  sync.RWMutex // held for reading during a change
+	gate     machine.Gate
 }
 
 var _ machine.Driver = (*Driver)(nil)
@@ -28,29 +26,19 @@ func New(sessions *cloudexample.Sessions) *Driver {
 
 // Close waits for running changes and prevents further ones: their callers block until the end of the process. The next process finds what
 // incomplete changes have created.
-func (d *Driver) Close(ctx context.Context) error {
-	closed := make(chan struct{})
-	go func() {
-		d.changes.Lock()
-		close(closed)
-	}()
-	select {
-	case <-closed:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for changes under way: %w", ctx.Err())
-	}
-}
+func (d *Driver) Close(ctx context.Context) error { return d.gate.Close(ctx) }
 
 // CreateMachine implements driver.Driver. It adopts the server of an earlier attempt.
 func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
-	d.changes.RLock()
-	defer d.changes.RUnlock()
-	class, err := d.readClass(request.MachineClass, request.Secret)
 	var server cloudexample.Server
-	if err == nil {
+	err := d.gate.Run(ctx, func() error {
+		class, err := d.readClass(request.MachineClass, request.Secret)
+		if err != nil {
+			return err
+		}
 		server, err = class.ensureServer(ctx, request.Machine.Name)
-	}
+		return err
+	})
 	if err != nil {
 		return nil, mcmError("creating machine "+request.Machine.Name, err)
 	}
@@ -64,12 +52,13 @@ func (d *Driver) InitializeMachine(context.Context, *driver.InitializeMachineReq
 
 // DeleteMachine implements driver.Driver. It succeeds if there is nothing to delete.
 func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
-	d.changes.RLock()
-	defer d.changes.RUnlock()
-	class, err := d.readClass(request.MachineClass, request.Secret)
-	if err == nil {
-		err = class.removeServers(ctx, request.Machine)
-	}
+	err := d.gate.Run(ctx, func() error {
+		class, err := d.readClass(request.MachineClass, request.Secret)
+		if err != nil {
+			return err
+		}
+		return class.removeServers(ctx, request.Machine)
+	})
 	if err != nil {
 		return nil, mcmError("deleting machine "+request.Machine.Name, err)
 	}

@@ -2,10 +2,9 @@ package openstack
 
 import (
 	"context"
-	"fmt"
-	"sync"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // client is the part of a session that the driver uses.
@@ -41,70 +40,15 @@ type lookupClient interface {
 	ListSecurityGroups(ctx context.Context, filter cloudopenstack.SecurityGroupFilter) ([]cloudopenstack.SecurityGroup, error)
 }
 
-// gate permits changes until it is closed. Later ones block until the end of the process: an error would be written
-// to Machines as their failure.
-type gate struct {
-	mu       sync.Mutex
-	inFlight int           // running changes
-	closed   chan struct{} // nil while the gate is open; closed itself after the last change
-}
-
-func (g *gate) run(ctx context.Context, change func() error) error {
-	if !g.enter() {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	defer g.leave()
-	return change()
-}
-
-func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed != nil {
-		return false
-	}
-	g.inFlight++
-	return true
-}
-
-func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.inFlight--
-	if g.closed != nil && g.inFlight == 0 {
-		close(g.closed)
-	}
-}
-
-// close prevents further changes, and returns when running ones have responses.
-func (g *gate) close(ctx context.Context) error {
-	g.mu.Lock()
-	if g.closed == nil {
-		g.closed = make(chan struct{})
-		if g.inFlight == 0 {
-			close(g.closed)
-		}
-	}
-	closed := g.closed
-	g.mu.Unlock()
-	select {
-	case <-closed:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for changes under way: %w", ctx.Err())
-	}
-}
-
 // gatedClient is a client whose changes pass a gate.
 type gatedClient struct {
 	client
-	gate *gate
+	gate *machineprocess.Gate
 }
 
 // CreateServer implements line.
 func (g gatedClient) CreateServer(ctx context.Context, create cloudopenstack.ServerCreate) (server cloudopenstack.Server, err error) {
-	err = g.gate.run(ctx, func() error {
+	err = g.gate.Run(ctx, func() error {
 		server, err = g.client.CreateServer(ctx, create)
 		return err
 	})
@@ -113,12 +57,12 @@ func (g gatedClient) CreateServer(ctx context.Context, create cloudopenstack.Ser
 
 // DeleteServer implements line.
 func (g gatedClient) DeleteServer(ctx context.Context, id string) error {
-	return g.gate.run(ctx, func() error { return g.client.DeleteServer(ctx, id) })
+	return g.gate.Run(ctx, func() error { return g.client.DeleteServer(ctx, id) })
 }
 
 // CreatePort implements line.
 func (g gatedClient) CreatePort(ctx context.Context, create cloudopenstack.PortCreate) (port cloudopenstack.Port, err error) {
-	err = g.gate.run(ctx, func() error {
+	err = g.gate.Run(ctx, func() error {
 		port, err = g.client.CreatePort(ctx, create)
 		return err
 	})
@@ -127,10 +71,10 @@ func (g gatedClient) CreatePort(ctx context.Context, create cloudopenstack.PortC
 
 // DeletePort implements line.
 func (g gatedClient) DeletePort(ctx context.Context, id string) error {
-	return g.gate.run(ctx, func() error { return g.client.DeletePort(ctx, id) })
+	return g.gate.Run(ctx, func() error { return g.client.DeletePort(ctx, id) })
 }
 
 // DeleteVolume implements line.
 func (g gatedClient) DeleteVolume(ctx context.Context, id string) error {
-	return g.gate.run(ctx, func() error { return g.client.DeleteVolume(ctx, id) })
+	return g.gate.Run(ctx, func() error { return g.client.DeleteVolume(ctx, id) })
 }

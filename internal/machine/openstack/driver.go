@@ -15,6 +15,7 @@ import (
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // Options configure the driver. Zero values are defaults, except for Sessions.
@@ -59,7 +60,7 @@ func (o Options) withDefaults() Options {
 type Driver struct {
 	options Options
 	metrics *metrics
-	gate    gate
+	gate    machineprocess.Gate
 
 	mu       sync.Mutex
 	accounts map[client]*account
@@ -78,7 +79,7 @@ func New(options Options) (*Driver, error) {
 
 // Close waits for running changes and prevents further ones: their callers block until the end of the process. The next process finds
 // incomplete changes.
-func (d *Driver) Close(ctx context.Context) error { return d.gate.close(ctx) }
+func (d *Driver) Close(ctx context.Context) error { return d.gate.Close(ctx) }
 
 // CreateMachine implements driver.Driver: it returns when the server is active, and takes over what there is of it already.
 func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachineRequest) (*driver.CreateMachineResponse, error) {
