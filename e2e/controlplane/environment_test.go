@@ -15,6 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
@@ -120,8 +121,7 @@ func (env *environment) object(t *testing.T) *extensionsv1alpha1.ControlPlane {
 	return object
 }
 
-// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the times of a
-// request and of an operation by whole seconds.
+// waitNextSecond waits for the second after the last operation, if there was one.
 func (env *environment) waitNextSecond(t *testing.T) {
 	t.Helper()
 	object, err := env.seed.Gardenlet.GetControlPlane(t.Context(), env.Shoot)
@@ -129,8 +129,7 @@ func (env *environment) waitNextSecond(t *testing.T) {
 	if err != nil || object.Status.LastOperation == nil {
 		return
 	}
-	last := object.Status.LastOperation.LastUpdateTime.Time
-	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
+	gardenlet.AwaitNextSecond(object.Status.LastOperation.LastUpdateTime.Time)
 }
 
 // writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.

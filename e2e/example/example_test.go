@@ -3,7 +3,6 @@ package example
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"testing"
 	"time"
 
@@ -51,7 +50,7 @@ func TestExample(t *testing.T) {
 	} {
 		require.True(t, t.Run(part.name, part.run))
 	}
-	env.assertNothingForbidden(t)
+	clusterstest.AssertNoWriteForbidden(t, env.Source.Seed)
 }
 
 // startControllers starts all four controllers, each for the example provider alone.
@@ -145,7 +144,7 @@ func (env *environment) testDelete(t *testing.T) {
 // reconcile reconciles all extension objects in gardenlet's order, and waits for them.
 func (env *environment) reconcile(t *testing.T) {
 	t.Helper()
-	env.awaitNextSecond()
+	gardenlet.AwaitNextSecond(time.Now())
 	them := env.Source.Gardenlet
 	require.NoError(t, them.Prepare(t.Context(), env.Shoot))
 	infrastructure := them.Infrastructure(env.Shoot)
@@ -165,11 +164,6 @@ func (env *environment) reconcile(t *testing.T) {
 
 func (env *environment) apiServer() gardenlet.APIServer {
 	return gardenlet.APIServer{URL: env.Cluster.URL(), CA: env.Cluster.CA}
-}
-
-// awaitNextSecond waits for the next second: Gardener compares the times of a request and of an operation by whole seconds.
-func (env *environment) awaitNextSecond() {
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
 }
 
 // resources names the shoot's resources in the cloud.
@@ -210,14 +204,4 @@ func (env *environment) awaitHealthy(t *testing.T) {
 			clusterstest.IsTrue(network.Status.Conditions, gardencorev1beta1.ShootSystemComponentsHealthy) &&
 			clusterstest.IsTrue(worker.Status.Conditions, gardencorev1beta1.ShootEveryNodeReady)
 	})
-}
-
-// assertNothingForbidden asserts that the controllers have all rights that they use.
-func (env *environment) assertNothingForbidden(t *testing.T) {
-	t.Helper()
-	writes, err := env.Source.Writes("")
-	require.NoError(t, err)
-	for _, write := range writes {
-		assert.NotEqual(t, http.StatusForbidden, write.Code, write.String())
-	}
 }

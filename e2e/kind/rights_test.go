@@ -26,6 +26,7 @@ import (
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/kindseed"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
@@ -104,8 +105,7 @@ func TestRights(t *testing.T) {
 	config.LoadBalancerClasses = []openstackv1alpha1.LoadBalancerClass{{Name: "public", FloatingSubnetName: new("*")}}
 	shoot.ControlPlaneConfig = config
 	for _, hibernated := range []bool{true, false} {
-		// Gardener compares the times of a request and of the last operation by whole seconds.
-		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+		gardenlet.AwaitNextSecond(time.Now())
 		shoot.Hibernated = hibernated
 		require.NoError(t, shoot.ReconcileControlPlane(t.Context()))
 		require.NoError(t, shoot.RequestNetwork(t.Context()))

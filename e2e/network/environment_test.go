@@ -19,6 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
@@ -154,8 +155,7 @@ func (env *environment) stage(t *testing.T) string {
 	return state.Stage.Name
 }
 
-// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the times of a
-// request and of an operation by whole seconds.
+// waitNextSecond waits for the second after the last operation, if there was one.
 func (env *environment) waitNextSecond(t *testing.T) {
 	t.Helper()
 	object, err := env.seed.Gardenlet.GetNetwork(t.Context(), env.Shoot)
@@ -163,8 +163,7 @@ func (env *environment) waitNextSecond(t *testing.T) {
 	if err != nil || object.Status.LastOperation == nil {
 		return
 	}
-	last := object.Status.LastOperation.LastUpdateTime.Time
-	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
+	gardenlet.AwaitNextSecond(object.Status.LastOperation.LastUpdateTime.Time)
 }
 
 // writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,12 +80,7 @@ func newEnvironment(t *testing.T, what controller.Binary, binary string) *enviro
 // to read, as the controller itself would complain.
 func (env *environment) assertNothingForbidden(t *testing.T) {
 	t.Helper()
-	writes, err := env.Writes("")
-	require.NoError(t, err)
-	assert.NotEmpty(t, writes)
-	for _, write := range writes {
-		assert.NotEqual(t, http.StatusForbidden, write.Code, write.String())
-	}
+	assert.NotEmpty(t, clusterstest.AssertNoWriteForbidden(t, env.Seed.Seed))
 	for i := range env.started {
 		assert.NotContains(t, readFile(t, env.log(i)), "is forbidden: User")
 	}

@@ -186,8 +186,7 @@ func (env *environment) object(t *testing.T) *extensionsv1alpha1.Worker {
 	return object
 }
 
-// waitNextSecond waits until the clock shows a later second than that of the last operation, if there was one: Gardener compares the times of a
-// request and of an operation by whole seconds.
+// waitNextSecond waits for the second after the last operation, if there was one.
 func (env *environment) waitNextSecond(t *testing.T) {
 	t.Helper()
 	object, err := env.seed.Gardenlet.GetWorker(t.Context(), env.Shoot)
@@ -195,8 +194,7 @@ func (env *environment) waitNextSecond(t *testing.T) {
 	if err != nil || object.Status.LastOperation == nil {
 		return
 	}
-	last := object.Status.LastOperation.LastUpdateTime.Time
-	clusterstest.Eventually(t, "the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last) })
+	gardenlet.AwaitNextSecond(object.Status.LastOperation.LastUpdateTime.Time)
 }
 
 // writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.

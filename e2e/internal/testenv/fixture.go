@@ -5,18 +5,15 @@ package testenv
 
 import (
 	"context"
-	"net/http"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 const (
@@ -45,21 +42,10 @@ func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Fixture {
 	started := clusterstest.New(t, clusters.Options{Bare: true, Seeds: 2})
 	t.Cleanup(func() {
 		for _, s := range started.Seeds {
-			assertNothingForbidden(t, s.Seed)
+			clusterstest.AssertNoWriteForbidden(t, s.Seed)
 		}
 	})
 	return &Fixture{Controller: what, Binary: binary, Source: started.Source, Destination: started.Destination, newCloud: newCloud}
-}
-
-// assertNothingForbidden asserts that the controller has all rights that it uses. A missing right need not fail a test: e.g. nothing depends on
-// an Event.
-func assertNothingForbidden(t *testing.T, s *seed.Seed) {
-	t.Helper()
-	writes, err := s.Writes("")
-	require.NoError(t, err)
-	for _, write := range writes {
-		assert.NotEqual(t, http.StatusForbidden, write.Code, write.String())
-	}
 }
 
 // timeoutContext is for cleaning up after the end of the test.

@@ -1,8 +1,6 @@
 package testenv
 
 import (
-	"time"
-
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	"github.com/stretchr/testify/require"
@@ -145,12 +143,10 @@ func (env *Env) WaitHealthy(shoot *gardenlet.Shoot) {
 	})
 }
 
-// WaitNextSecond waits until the clock shows a later second than that of the last operation: Gardener compares the times of a request and of an
-// operation by whole seconds.
+// WaitNextSecond waits for the second after the last operation.
 func (env *Env) WaitNextSecond(shoot *gardenlet.Shoot) {
 	env.T.Helper()
-	last := env.Get(shoot).Status.LastOperation.LastUpdateTime
-	env.Eventually("the next second begins", func() bool { return time.Now().Truncate(time.Second).After(last.Time) })
+	gardenlet.AwaitNextSecond(env.Get(shoot).Status.LastOperation.LastUpdateTime.Time)
 }
 
 // Writes returns the writes of controllers in the shoot's namespace. It is complete once no controller runs.

@@ -13,6 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
 
 // AwaitNothingForbidden waits until an audit log has no request of a user that is permanently forbidden. Watches are logged when they end, so
@@ -27,6 +28,18 @@ func AwaitNothingForbidden(t *testing.T, log audit.Log, user string) {
 		require.NoError(t, err)
 		return len(forbidden) == 0
 	})
+}
+
+// AssertNoWriteForbidden asserts that controllers have all rights to write that they use in a seed, and returns their writes. A missing right need not fail a
+// test: e.g. nothing depends on an Event.
+func AssertNoWriteForbidden(t *testing.T, s *seed.Seed) []audit.Write {
+	t.Helper()
+	writes, err := s.Writes("")
+	require.NoError(t, err)
+	for _, write := range writes {
+		assert.NotEqual(t, http.StatusForbidden, write.Code, write.String())
+	}
+	return writes
 }
 
 // Requests are the requests of a controller in several seeds, in which it may run at the same time.
