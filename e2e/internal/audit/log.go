@@ -14,6 +14,8 @@ import (
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // serviceAccounts is the prefix of the user names of ServiceAccounts.
@@ -128,7 +130,7 @@ func (l Log) Users() ([]string, error) {
 func (l Log) Forbidden(user string) ([]string, error) {
 	var refused []string
 	err := l.eachEvent(func(e event) {
-		if e.User.Username != user || e.ResponseStatus.Code != http.StatusForbidden {
+		if e.User.Username != user || !e.isForbidden() {
 			return
 		}
 		if request := e.request(); !slices.Contains(refused, request) {
@@ -148,10 +150,10 @@ func (l Log) PermanentlyForbidden(user string) ([]string, error) {
 		}
 		request := strings.Replace(e.Verb, "watch", "list", 1) + " " + e.resource() + " " + e.ObjectRef.Namespace
 		at := slices.Index(refused, request)
-		switch isRefused := e.ResponseStatus.Code == http.StatusForbidden; {
-		case isRefused && at < 0:
+		switch isForbidden := e.isForbidden(); {
+		case isForbidden && at < 0:
 			refused = append(refused, request)
-		case !isRefused && at >= 0:
+		case !isForbidden && at >= 0:
 			refused = slices.Delete(refused, at, at+1)
 		}
 	})
@@ -203,7 +205,8 @@ type event struct {
 		Name        string `json:"name"`
 	} `json:"objectRef"`
 	ResponseStatus struct {
-		Code int `json:"code"`
+		Code    int                   `json:"code"`
+		Details *metav1.StatusDetails `json:"details"`
 	} `json:"responseStatus"`
 	RequestObject  json.RawMessage `json:"requestObject"`
 	StageTimestamp time.Time       `json:"stageTimestamp"`
@@ -215,6 +218,21 @@ func (e event) write() Write {
 		Resource: e.resource(), Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name,
 		Code: e.ResponseStatus.Code, Body: e.RequestObject,
 	}
+}
+
+// isForbidden reports whether the user lacked a right. An API server refuses new objects in a namespace that is being deleted with the same code,
+// whatever rights a user has.
+func (e event) isForbidden() bool {
+	return e.ResponseStatus.Code == http.StatusForbidden && !slices.ContainsFunc(e.causes(), func(cause metav1.StatusCause) bool {
+		return cause.Type == corev1.NamespaceTerminatingCause
+	})
+}
+
+func (e event) causes() []metav1.StatusCause {
+	if e.ResponseStatus.Details == nil {
+		return nil
+	}
+	return e.ResponseStatus.Details.Causes
 }
 
 // resource is empty for requests without an object, such as /healthz.

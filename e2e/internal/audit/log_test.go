@@ -68,3 +68,21 @@ func TestLog_PermanentlyForbidden(t *testing.T) {
 		})
 	}
 }
+
+func TestLog_ForbiddenInTerminatedNamespace(t *testing.T) {
+	const user = "system:serviceaccount:kube-system:one"
+	refused := func(resource, causes string) string {
+		return fmt.Sprintf(`{"verb":"create","user":{"username":%q},"objectRef":{"resource":%q,"namespace":"a"},"responseStatus":{"code":403,"details":{"causes":%s}}}`,
+			user, resource, causes) + "\n"
+	}
+	path := filepath.Join(t.TempDir(), "audit.log")
+	lines := refused("events", `[{"reason":"NamespaceTerminating","message":"namespace a is being terminated","field":"metadata.namespace"}]`) + refused("pods", "[]")
+	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
+
+	forbidden, err := Log(path).Forbidden(user)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"create pods a/"}, forbidden)
+	permanently, err := Log(path).PermanentlyForbidden(user)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"create pods a"}, permanently)
+}
