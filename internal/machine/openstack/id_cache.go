@@ -106,13 +106,13 @@ func idsOf[T any](objects []T, idOf func(T) (string, bool)) sets.Set[string] {
 
 func (c *idCache) entry(ctx context.Context, kind, name string, lookUp func(context.Context) (sets.Set[string], error)) (entry, error) {
 	key := kind + " " + name
-	c.mu.Lock()
-	known, ok := c.entries[key]
-	c.mu.Unlock()
-	if ok && time.Since(known.at) < idCacheTTL {
+	if known, ok := c.get(key); ok {
 		return known, nil
 	}
 	return shared(ctx, &c.flights, key, func(ctx context.Context) (entry, error) {
+		if known, ok := c.get(key); ok { // found by a look-up that ended since the caller has looked
+			return known, nil
+		}
 		at := time.Now()
 		ids, err := lookUp(ctx)
 		if err != nil {
@@ -131,6 +131,13 @@ func (c *idCache) entry(ctx context.Context, kind, name string, lookUp func(cont
 			return entry{}, cloud.Errorf(cloud.Configuration, "%d things are called %s %q: rename all but one", ids.Len(), kind, name)
 		}
 	})
+}
+
+func (c *idCache) get(key string) (entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.entries[key]
+	return known, ok && time.Since(known.at) < idCacheTTL
 }
 
 // notFoundError is the error of a name without a resource. A flavor is different: the CloudProfile offers the pool's machine type, and a region
