@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -86,9 +86,7 @@ func example[T any](t *testing.T, dir, name string) []byte {
 // gardenerExamples returns the folder with the examples in Gardener's module.
 func gardenerExamples(t *testing.T) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	dir, err := cmd.Output()
+	dir, err := repo.ModuleDir(t.Context(), "github.com/gardener/gardener")
 	require.NoError(t, err)
-	return filepath.Join(strings.TrimSpace(string(dir)), "example")
+	return filepath.Join(dir, "example")
 }

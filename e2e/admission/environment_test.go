@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
 const (
@@ -174,9 +174,7 @@ func eventually(t *testing.T, what string, condition func() bool, last *error) {
 // gardenerFile returns the path of a file of the Gardener that this module depends on.
 func gardenerFile(t *testing.T, path string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	dir, err := cmd.Output()
+	dir, err := repo.ModuleDir(t.Context(), "github.com/gardener/gardener")
 	require.NoError(t, err)
-	return filepath.Join(strings.TrimSpace(string(dir)), path)
+	return filepath.Join(dir, path)
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -120,9 +118,7 @@ func registered(t *testing.T, env *environment, name string) *gardencorev1beta1.
 // gardenerFile returns the path of a file of the Gardener that this module depends on.
 func gardenerFile(t *testing.T, path string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener")
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	dir, err := cmd.Output()
+	dir, err := repo.ModuleDir(t.Context(), "github.com/gardener/gardener")
 	require.NoError(t, err)
-	return filepath.Join(strings.TrimSpace(string(dir)), path)
+	return filepath.Join(dir, path)
 }

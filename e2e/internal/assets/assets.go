@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,13 +164,5 @@ func (b build) compile(ctx context.Context, version string) error {
 
 // goTool runs the go command in the module that pins the programs.
 func (b build) goTool(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = b.source
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
-	}
-	return strings.TrimSpace(stdout.String()), nil
+	return repo.Go(ctx, b.source, nil, args...)
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,11 +67,9 @@ func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (s
 		name, flags = name+"-overlay", append(flags, "-overlay", b.Overlay)
 	}
 	path := filepath.Join(dir, name)
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/" + b.Name})...)
-	cmd.Dir = filepath.Join(root, b.Module)
-	cmd.Env = append(os.Environ(), "GOWORK=off", cgo)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", b.Name, err, output)
+	args := slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/" + b.Name})
+	if _, err := repo.Go(ctx, filepath.Join(root, b.Module), []string{cgo}, args...); err != nil {
+		return "", fmt.Errorf("building %s: %w", b.Name, err)
 	}
 	return path, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -196,11 +195,8 @@ func (b *binaries) buildCommand(ctx context.Context, name string) (string, error
 
 func (b *binaries) compile(ctx context.Context, module, target string, args ...string) (string, error) {
 	path := filepath.Join(b.cache, target)
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-o", path}, args)...)
-	cmd.Dir = module
-	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", target, err, output)
+	if _, err := repo.Go(ctx, module, nil, slices.Concat([]string{"build", "-o", path}, args)...); err != nil {
+		return "", fmt.Errorf("building %s: %w", target, err)
 	}
 	return path, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
 // program is a Go program of the node image.
@@ -132,7 +134,7 @@ func (b *build) compile(ctx context.Context, p program) error {
 	if p.cgo {
 		cgo = "CGO_ENABLED=1"
 	}
-	cmd.Env = append(cmd.Env, cgo)
+	cmd.Env = append(cmd.Env, cgo, repo.CompilerGOGC)
 	_, err := outputOf(cmd)
 	return err
 }

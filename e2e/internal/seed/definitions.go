@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/component"
 	"github.com/gardener/gardener/pkg/component/crddeployer"
@@ -123,7 +121,7 @@ func readManifests(ctx context.Context, files map[string][]string, gardener stri
 		dir := gardener
 		if dir == "" || dependency != gardenerModule {
 			var err error
-			if dir, err = moduleDir(ctx, dependency); err != nil {
+			if dir, err = repo.ModuleDir(ctx, dependency); err != nil {
 				return nil, err
 			}
 		}
@@ -136,22 +134,6 @@ func readManifests(ctx context.Context, files map[string][]string, gardener stri
 		}
 	}
 	return manifests, nil
-}
-
-// moduleDir returns the folder of a module that this module depends on.
-func moduleDir(ctx context.Context, dependency string) (string, error) {
-	module, err := repo.Path("e2e")
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", dependency)
-	cmd.Dir = module
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	dir, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("looking for module %s: %w", dependency, err)
-	}
-	return strings.TrimSpace(string(dir)), nil
 }
 
 // warmUp lists each kind of Gardener's extensions once. The API server fills its cache of a kind at the first request, and answers that with a
