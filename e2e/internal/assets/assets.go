@@ -61,13 +61,18 @@ func Names() []string {
 	return names
 }
 
-// Version returns the version of a program, e.g. "v1.36.3".
+// Version returns the version of a program that Ensure has provided: that of its module, e.g. "v1.36.3", or "envtest-v1.36.2" for a prebuilt one.
 func Version(name string) (string, error) {
-	source, err := sourceOf(packages()[name])
+	dir, err := Dir()
 	if err != nil {
 		return "", err
 	}
-	return build{name: name, pkg: packages()[name], source: source}.version()
+	content, err := os.ReadFile(build{name: name, dir: dir}.stampFile())
+	if err != nil {
+		return "", fmt.Errorf("reading the version of %s: %w", name, err)
+	}
+	version, _, _ := strings.Cut(string(content), " ")
+	return version, nil
 }
 
 // sourceOf returns the folder of the module that pins a package.
@@ -86,8 +91,9 @@ func Dir() (string, error) {
 	return repo.Path(".cache", "envtest")
 }
 
-// Ensure builds those of the named programs that are missing or out of date, and returns their folder. It writes two lines per build to progress,
-// and nothing if all are up to date. Concurrent calls, also from several processes, wait for each other.
+// Ensure provides those of the named programs that are missing or out of date, and returns their folder. Those of an API server are downloaded, if
+// that is possible; everything else is built. It writes two lines per program to progress, and nothing if all are up to date. Concurrent calls, also
+// from several processes, wait for each other.
 func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, error) {
 	dir, err := Dir()
 	if err != nil {
@@ -102,21 +108,46 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 	}
 	defer unlock()
 
+	var missing []build
 	for _, name := range names {
-		pkg, known := packages()[name]
-		if !known {
-			return "", fmt.Errorf("unknown program %q; known are %s", name, strings.Join(Names(), ", "))
-		}
-		source, err := sourceOf(pkg)
+		b, err := newBuild(name, dir)
 		if err != nil {
 			return "", err
 		}
-		b := build{name: name, pkg: pkg, source: source, dir: dir}
-		if err := b.ensure(ctx, progress); err != nil {
-			return "", fmt.Errorf("building %s: %w", name, err)
+		upToDate, err := b.upToDate(ctx)
+		if err != nil {
+			return "", err
+		}
+		if !upToDate {
+			missing = append(missing, b)
+		}
+	}
+	if missing = download(ctx, progress, pinnedPrebuilt(), dir, missing); len(missing) == 0 {
+		return dir, nil
+	}
+	for _, b := range missing {
+		if err := b.run(ctx, progress); err != nil {
+			return "", fmt.Errorf("building %s: %w", b.name, err)
 		}
 	}
 	return dir, nil
+}
+
+// download downloads the programs of an API server if one of them is missing, and returns those that have to be built.
+func download(ctx context.Context, progress io.Writer, from prebuilt, dir string, missing []build) []build {
+	isPrebuilt := func(b build) bool { return slices.Contains(APIServer(), b.name) }
+	if from.stamp() == "" || !slices.ContainsFunc(missing, isPrebuilt) {
+		return missing
+	}
+	names := strings.Join(APIServer(), " and ")
+	_, _ = fmt.Fprintf(progress, "downloading %s, envtest-v%s ...\n", names, from.version)
+	start := time.Now()
+	if err := from.install(ctx, dir); err != nil {
+		_, _ = fmt.Fprintf(progress, "  cannot download them, so they are built from source: %v\n", err)
+		return missing
+	}
+	_, _ = fmt.Fprintf(progress, "  %s: %.0f s\n", names, time.Since(start).Seconds())
+	return slices.DeleteFunc(missing, isPrebuilt)
 }
 
 // build is the build of one program.
@@ -125,15 +156,35 @@ type build struct{ name, pkg, source, dir string }
 func (b build) target() string    { return filepath.Join(b.dir, b.name) }
 func (b build) stampFile() string { return filepath.Join(b.dir, "."+b.name+".stamp") }
 
-func (b build) ensure(ctx context.Context, progress io.Writer) error {
+func newBuild(name, dir string) (build, error) {
+	pkg, known := packages()[name]
+	if !known {
+		return build{}, fmt.Errorf("unknown program %q; known are %s", name, strings.Join(Names(), ", "))
+	}
+	source, err := sourceOf(pkg)
+	return build{name: name, pkg: pkg, source: source, dir: dir}, err
+}
+
+// upToDate reports whether the program is there as it would be built, or downloaded.
+func (b build) upToDate(ctx context.Context) (bool, error) {
+	found, err := os.ReadFile(b.stampFile())
+	if err != nil {
+		return false, nil
+	}
+	if _, err := os.Stat(b.target()); err != nil {
+		return false, nil
+	}
+	if slices.Contains(APIServer(), b.name) && string(found) == pinnedPrebuilt().stamp() {
+		return true, nil
+	}
+	wanted, err := b.stamp(ctx)
+	return string(found) == wanted.String(), err
+}
+
+func (b build) run(ctx context.Context, progress io.Writer) error {
 	wanted, err := b.stamp(ctx)
 	if err != nil {
 		return err
-	}
-	if found, err := os.ReadFile(b.stampFile()); err == nil && string(found) == wanted.String() {
-		if _, err := os.Stat(b.target()); err == nil {
-			return nil
-		}
 	}
 	start := time.Now()
 	_, _ = fmt.Fprintf(progress, "building %s %s (minutes the first time, seconds from Go's build cache) ...\n", b.name, wanted.version)
