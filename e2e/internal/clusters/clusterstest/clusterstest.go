@@ -2,6 +2,7 @@
 package clusterstest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -14,12 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
 // timeout bounds each wait. It is long, because it only takes time if a test fails.
 const timeout = 5 * time.Minute
 
-// New returns clusters that are stopped at the end of the test. If the test fails, the last lines of all processes are logged.
+// New returns clusters that are stopped at the end of the test. If the test fails, the last lines of all processes are logged, and all logs and
+// the objects of the seeds are kept in .cache/failed of the checkout.
 func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 	t.Helper()
 	options.Dir = t.TempDir()
@@ -27,12 +30,27 @@ func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		tails := c.Tails(30)
+		if t.Failed() {
+			keep(t, c)
+		}
 		assert.NoError(t, c.Close())
 		if t.Failed() {
 			t.Log(tails)
 		}
 	})
 	return c
+}
+
+func keep(t *testing.T, c *clusters.Clusters) {
+	t.Helper()
+	dir, err := repo.Path(".cache", "failed", t.Name())
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), timeout)
+	defer cancel()
+	if err := c.Keep(ctx, dir); err != nil {
+		t.Logf("not everything could be kept: %v", err)
+	}
+	t.Logf("logs and objects are kept in %s", dir)
 }
 
 // NewHosting is New with a shoot whose cluster runs, without a ControlPlane and Network.
