@@ -49,9 +49,9 @@ type environment struct {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
+	env := &environment{dir: t.TempDir(), loadBalancer: newLoadBalancer(t)}
 	// Pools with in-place updates are an alpha feature of Gardener.
-	started := clusterstest.New(t, clusters.Options{Bare: true, Garden: true, Gardener: []garden.Option{garden.WithFeature("InPlaceNodeUpdates")}})
-	env := &environment{Garden: started.Garden, runtime: started.Source, dir: t.TempDir(), loadBalancer: newLoadBalancer(t)}
+	env.runtime = clusterstest.New(t, clusters.Options{Bare: true, Garden: garden.Beside(&env.Garden, garden.WithFeature("InPlaceNodeUpdates"))}).Source
 	var err error
 	env.path, err = controller.Admission().Build(t.Context())
 	require.NoError(t, err)

@@ -32,8 +32,8 @@ type environment struct {
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	started := clusterstest.New(t, clusters.Options{Garden: true})
-	env := &environment{Garden: started.Garden, cluster: started.Source}
+	env := &environment{}
+	env.cluster = clusterstest.New(t, clusters.Options{Garden: garden.Beside(&env.Garden)}).Source
 	require.NoError(t, seed.Define(t.Context(), env.cluster.Client))
 	return env
 }

@@ -76,10 +76,9 @@ func newEnvironment(t *testing.T) *environment {
 	env.path, err = controller.ControllerInstallation().Build(t.Context())
 	require.NoError(t, err)
 	started := clusterstest.New(t, clusters.Options{
-		Seeds: len(env.sites()), Garden: true,
-		Gardener: []garden.Option{garden.WithAudit(), garden.WithFeature(enabledFeatureGate), garden.WithCareInterval(careSyncPeriod)},
+		Seeds:  len(env.sites()),
+		Garden: garden.Beside(&env.Garden, garden.WithAudit(), garden.WithFeature(enabledFeatureGate), garden.WithCareInterval(careSyncPeriod)),
 	})
-	env.Garden = started.Garden
 	for i, s := range env.sites() {
 		s.Seed = started.Seeds[i]
 		require.NoError(t, seed.Define(t.Context(), s.Client))

@@ -63,8 +63,7 @@ func newEnvironment(t *testing.T) *environment {
 	var err error
 	env.path, err = controller.ControllerInstallation().Build(t.Context())
 	require.NoError(t, err)
-	started := clusterstest.New(t, clusters.Options{Seeds: clusterCount, Garden: true})
-	env.Garden = started.Garden
+	started := clusterstest.New(t, clusters.Options{Seeds: clusterCount, Garden: garden.Beside(&env.Garden)})
 	for _, s := range started.Seeds {
 		env.clusters = append(env.clusters, &cluster{Seed: s})
 	}

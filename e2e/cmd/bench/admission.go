@@ -17,6 +17,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/garden"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
@@ -34,6 +35,7 @@ const (
 // not included.
 type admissionBench struct {
 	*clusters.Clusters
+	garden  *garden.Garden
 	screen  *terminal.Screen
 	dir     string
 	binary  string
@@ -61,7 +63,7 @@ func benchAdmission(ctx context.Context, screen *terminal.Screen, _ options) (er
 
 func (b *admissionBench) startClusters(ctx context.Context) (string, error) {
 	var err error
-	if b.Clusters, err = clusters.New(ctx, clusters.Options{Dir: b.dir, Bare: true, Garden: true}); err != nil {
+	if b.Clusters, err = clusters.New(ctx, clusters.Options{Dir: b.dir, Bare: true, Garden: garden.Beside(&b.garden)}); err != nil {
 		return "", err
 	}
 	b.binary, err = controller.Admission().Build(ctx)
@@ -72,7 +74,7 @@ func (b *admissionBench) startClusters(ctx context.Context) (string, error) {
 func (b *admissionBench) fill(ctx context.Context) (string, error) {
 	profile := largeCloudProfile()
 	for _, object := range []client.Object{profile, benchedCredentials(), benchedBinding()} {
-		if err := b.Garden.Client.Create(ctx, object); err != nil {
+		if err := b.garden.Client.Create(ctx, object); err != nil {
 			return "", fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 		}
 	}
@@ -93,7 +95,7 @@ func (b *admissionBench) startBinary(ctx context.Context) (string, error) {
 	binary.Types = []string{"openstack", "calico"}
 	b.process, err = binary.StartAdmission(ctx, controller.AdmissionOptions{
 		Path: b.binary, Output: filepath.Join(b.dir, "admission.log"),
-		Runtime: b.Source.Kubeconfig, Garden: b.Garden.Kubeconfig,
+		Runtime: b.Source.Kubeconfig, Garden: b.garden.Kubeconfig,
 		Namespace: admissionNamespace, OwnerNamespace: admissionNamespace, Address: address,
 		Args: []string{"--log-level=info"},
 	})
@@ -106,7 +108,7 @@ func (b *admissionBench) endpoints(ctx context.Context) ([]endpoint, error) {
 	defer cancel()
 	for {
 		mutating, validating := &admissionregistrationv1.MutatingWebhookConfigurationList{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{}
-		if err := errors.Join(b.Garden.Client.List(ctx, mutating), b.Garden.Client.List(ctx, validating)); err != nil {
+		if err := errors.Join(b.garden.Client.List(ctx, mutating), b.garden.Client.List(ctx, validating)); err != nil {
 			return nil, fmt.Errorf("listing webhooks: %w", err)
 		}
 		var found []endpoint

@@ -44,7 +44,7 @@ type step func(context.Context) error
 // run runs all steps and stops everything at the end, even after a failure.
 func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, exit bool) (err error) {
 	screen.Heading("Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, live")
-	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(latency), Clusters: true, Machines: true})
+	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(latency), Clusters: true, Machines: true, InSteps: true})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 	defer func() { err = d.stopPods(err) }()
 	acts := []step{
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
-		d.startCluster, d.createControlPlane, d.reconcileControlPlane,
+		d.complete, d.startCluster, d.createControlPlane, d.reconcileControlPlane,
 		d.createNetwork, d.reconcileNetwork,
 		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scalePool,
 		d.initializeNodes, d.changeShoot, d.waitHealthy,
@@ -74,11 +74,22 @@ func run(ctx context.Context, screen *terminal.Screen, latency time.Duration, ex
 
 func (d *demo) prepare(ctx context.Context) error {
 	return d.screen.Step("shoot", func(io.Writer) (detail string, err error) {
-		if d.shoot, err = d.newShoot(ctx); err != nil {
+		d.shoot, err = d.newShoot(ctx)
+		return d.shoot.Namespace() + " with Cluster and Secret cloudprovider", err
+	})
+}
+
+// complete starts what all but the Infrastructure needs. Until then it was built.
+func (d *demo) complete(ctx context.Context) error {
+	d.screen.Heading("The controllers of ControlPlane, Network and Worker start")
+	if err := d.Complete(ctx); err != nil {
+		return err
+	}
+	return d.screen.Step("shoot", func(io.Writer) (string, error) {
+		if err := d.Source.Gardenlet.Prepare(ctx, d.shoot); err != nil {
 			return "", err
 		}
-		added, err := d.addedCredentials(ctx)
-		return d.shoot.Namespace() + " with Cluster and Secret cloudprovider" + added, err
+		return d.addedCredentials(ctx)
 	})
 }
 

@@ -46,10 +46,10 @@ func (d *demo) addedCredentials(ctx context.Context) (string, error) {
 		}
 	}
 	if len(added) == 0 {
-		return "", nil
+		return "", errors.New("no webhook has completed the Secret cloudprovider")
 	}
 	slices.Sort(added)
-	return ", to which a webhook has added " + strings.Join(added, ", "), nil
+	return "Secret cloudprovider, to which a webhook has added " + strings.Join(added, ", "), nil
 }
 
 func (d *demo) infrastructure() shownObject {

@@ -21,7 +21,6 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/garden"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
@@ -38,13 +37,14 @@ type Options struct {
 	Account string
 	// Bare seeds are API servers with Gardener's CRDs. Otherwise seeds host control planes, see StartSeed.
 	Bare bool
+	// HostLater starts seeds without what hosts control planes, and needs no program for that. HostControlPlanes does both.
+	HostLater bool
 	// Seeds is the number of seeds; default 1. Shoots can be migrated from the first to the second.
 	Seeds int
 	// Seed are further options of the seeds.
 	Seed []seed.Option
-	// Garden adds a garden, without registrations of the seeds; Gardener are its options. A process can start one.
-	Garden   bool
-	Gardener []garden.Option
+	// Garden starts a garden beside the seeds, see garden.Beside. It is stopped after the processes in the seeds.
+	Garden func(ctx context.Context, programs, dir string) (stop func() error, err error)
 	// Machines provides the programs of StartMachines, Programs are others that the caller needs.
 	Machines bool
 	Programs []string
@@ -63,8 +63,6 @@ type Clusters struct {
 	// Seeds are the seeds; Source is the first, which hosts the shoots. Destination is the second, if any, which does after a call of Host.
 	Seeds               []*Seed
 	Source, Destination *Seed
-	// Garden is nil without Options.Garden.
-	Garden *garden.Garden
 	// Cluster is the cluster of StartCluster, Shoot the shoot.
 	Cluster *shoot.Cluster
 	Shoot   *gardenlet.Shoot
@@ -72,7 +70,8 @@ type Clusters struct {
 	// Nodes simulates what runs on the shoot's machines, once StartMachines has been called.
 	Nodes *nodes.Nodes
 
-	options Options
+	options    Options
+	stopGarden func() error // nil without a garden
 }
 
 // New starts everything. If something fails, what has been started is stopped.
@@ -99,15 +98,23 @@ func silently(_ string, do func(progress io.Writer) (string, error)) error {
 	return err
 }
 
-func (c *Clusters) ensurePrograms(ctx context.Context, progress io.Writer) (string, error) {
+// ProgramNames lists the programs that Options name.
+func (o Options) ProgramNames() []string {
 	names := assets.ControlPlane()
 	switch {
-	case c.options.Machines:
+	case o.Machines:
 		names = assets.Machines()
-	case c.options.Bare:
+	case o.Bare:
 		names = assets.APIServer()
 	}
-	names = append(names, c.options.Programs...)
+	return append(names, o.Programs...)
+}
+
+func (c *Clusters) ensurePrograms(ctx context.Context, progress io.Writer) (string, error) {
+	names := c.options.ProgramNames()
+	if c.options.HostLater {
+		names = assets.APIServer()
+	}
 	var err error
 	if c.Programs, err = assets.Ensure(ctx, progress, names...); err != nil {
 		return "", err
@@ -141,17 +148,17 @@ func (c *Clusters) startAPIServers(ctx context.Context, _ io.Writer) (string, er
 		all.Go(func() error { return c.startSeed(ctx, i) })
 	}
 	detail := "API server with Gardener's CRDs"
-	if !c.options.Bare {
+	if !c.options.Bare && !c.options.HostLater {
 		detail += ", kube-controller-manager, gardener-resource-manager"
 	}
-	if c.options.Garden {
+	if c.options.Garden != nil {
 		detail += "; gardener-apiserver, gardener-controller-manager"
 		all.Go(func() error {
 			dir, err := c.Folder("garden")
 			if err != nil {
 				return err
 			}
-			c.Garden, err = garden.Start(ctx, c.Programs, dir, c.options.Gardener...)
+			c.stopGarden, err = c.options.Garden(ctx, c.Programs, dir)
 			return err
 		})
 	}
@@ -172,12 +179,24 @@ func (c *Clusters) startSeed(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if c.options.Bare {
+	switch {
+	case c.options.Bare:
 		c.Seeds[i], err = StartBareSeed(ctx, c.Programs, dir, c.options.Seed...)
-	} else {
+	case c.options.HostLater:
+		c.Seeds[i], err = StartBareSeed(ctx, c.Programs, dir, slices.Concat(c.options.Seed, []seed.Option{seed.WithControlPlaneHostingLater()})...)
+	default:
 		c.Seeds[i], err = StartSeed(ctx, c.Programs, dir, c.options.Seed...)
 	}
 	return err
+}
+
+// HostControlPlanes lets seeds with Options.HostLater host control planes. All programs of Options.ProgramNames must be there.
+func (c *Clusters) HostControlPlanes(ctx context.Context) error {
+	all, ctx := errgroup.WithContext(ctx)
+	for _, s := range c.Seeds {
+		all.Go(func() error { return s.startHosting(ctx) })
+	}
+	return all.Wait()
 }
 
 // Folder creates a folder for files of the caller.
@@ -224,8 +243,8 @@ func (c *Clusters) Close() error {
 	if c.Cluster != nil {
 		failures = append(failures, c.Cluster.Stop())
 	}
-	if c.Garden != nil {
-		failures = append(failures, c.Garden.Stop())
+	if c.stopGarden != nil {
+		failures = append(failures, c.stopGarden())
 	}
 	for _, s := range c.Seeds {
 		failures = append(failures, s.Seed.Stop())

@@ -43,17 +43,31 @@ type Seed struct {
 
 // StartSeed starts a seed, which hosts no shoot yet, with its gardener-resource-manager. All files are in the folder dir.
 func StartSeed(ctx context.Context, programs, dir string, options ...seed.Option) (*Seed, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	started, err := seed.Start(ctx, programs, dir, slices.Concat(options, []seed.Option{seed.WithControlPlaneHosting()})...)
+	s, err := StartBareSeed(ctx, programs, dir, slices.Concat(options, []seed.Option{seed.WithControlPlaneHosting()})...)
 	if err != nil {
 		return nil, err
 	}
-	s := newSeed(started, programs, dir)
-	if s.manager, err = grm.ForSeed(ctx, programs, s.managerDir("seed"), s.Kubeconfig); err != nil {
+	if err := s.startManager(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
+}
+
+// startHosting makes the seed that it would be after StartSeed of one with seed.WithControlPlaneHostingLater.
+func (s *Seed) startHosting(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := s.StartHosting(ctx, s.programs); err != nil {
+		return err
+	}
+	return s.startManager(ctx)
+}
+
+func (s *Seed) startManager(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	s.manager, err = grm.ForSeed(ctx, s.programs, s.managerDir("seed"), s.Kubeconfig)
+	return err
 }
 
 // StartBareSeed starts a seed in which no control planes can run.

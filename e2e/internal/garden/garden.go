@@ -67,6 +67,18 @@ func WithCareInterval(period time.Duration) Option {
 	return func(g *Garden) { g.careInterval = period }
 }
 
+// Beside returns a function for clusters.Options, which starts a garden beside the seeds and stores it in g.
+func Beside(g **Garden, options ...Option) func(ctx context.Context, programs, dir string) (stop func() error, err error) {
+	return func(ctx context.Context, programs, dir string) (func() error, error) {
+		started, err := Start(ctx, programs, dir, options...)
+		if err != nil {
+			return nil, err
+		}
+		*g = started
+		return started.Stop, nil
+	}
+}
+
 // Start starts a garden from the programs etcd and kube-apiserver in the folder programs, and waits until it is ready. It has the project "dev",
 // a CloudProfile "openstack" and what else shoots need, but no seeds or registrations. All files are in dir, which the caller removes after Stop;
 // the files *.log have the controllers' logs.

@@ -13,6 +13,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/component/extensions/infrastructure"
+	"github.com/gardener/gardener/pkg/controllerutils"
 	"github.com/gardener/gardener/pkg/extensions"
 	"github.com/gardener/gardener/pkg/utils/gardener/shootstate"
 	"github.com/go-logr/logr"
@@ -65,7 +66,8 @@ func (g *Gardenlet) Prepare(ctx context.Context, shoot *Shoot) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Name: v1beta1constants.SecretNameCloudProvider, Namespace: shoot.Namespace(),
 	}}
-	if _, err := controllerutil.CreateOrPatch(ctx, g.Seed, secret, func() error {
+	// It also patches without a change, by which webhooks that have come since see the Secret.
+	if _, err := controllerutils.GetAndCreateOrMergePatch(ctx, g.Seed, secret, func() error {
 		secret.Labels = map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.SecretNameCloudProvider}
 		secret.Data = shoot.Credentials
 		return nil

@@ -3,6 +3,7 @@ package landscape
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,43 +38,82 @@ func (l *Landscape) controllers() []*Controller {
 	return all
 }
 
-func (l *Landscape) buildControllers(ctx context.Context) (string, error) {
+// newControllers names the controllers of the options.
+func (l *Landscape) newControllers() {
 	l.Infrastructure = &Controller{what: controller.Infrastructure()}
 	if l.options.Clusters {
 		l.ControlPlane = &Controller{what: controller.ControlPlane()}
 		l.Network = &Controller{what: controller.Network()}
 	}
-	building, ctx := errgroup.WithContext(ctx)
 	if l.options.Machines {
 		l.Worker = &Controller{what: controller.Worker()}
-		building.Go(func() (err error) {
-			l.MachineController, err = controller.Machine().Build(ctx)
-			return err
-		})
 	}
-	for _, c := range l.controllers() {
-		building.Go(func() (err error) {
+}
+
+// first lists the controllers that are started first.
+func (l *Landscape) first() []*Controller {
+	if l.options.InSteps {
+		return []*Controller{l.Infrastructure}
+	}
+	return l.controllers()
+}
+
+// rest lists the other controllers.
+func (l *Landscape) rest() []*Controller {
+	return slices.DeleteFunc(l.controllers(), func(c *Controller) bool { return slices.Contains(l.first(), c) })
+}
+
+// ours returns programs of this repository.
+func (l *Landscape) ours(controllers []*Controller) []program {
+	var all []program
+	for _, c := range controllers {
+		all = append(all, program{name: c.Name(), build: func(ctx context.Context) (err error) {
 			c.Binary, err = c.what.Build(ctx)
 			return err
-		})
+		}})
 	}
-	if err := building.Wait(); err != nil {
+	return all
+}
+
+func (l *Landscape) machineController() program {
+	return program{name: controller.Machine().Name, build: func(ctx context.Context) (err error) {
+		l.MachineController, err = controller.Machine().Build(ctx)
+		return err
+	}}
+}
+
+// buildFirst builds what is started first.
+func (l *Landscape) buildFirst(ctx context.Context, progress io.Writer) (string, error) {
+	programs := l.ours(l.first())
+	if l.options.Machines && !l.options.InSteps {
+		programs = append(programs, l.machineController())
+	}
+	b := startBuilds(ctx, programs)
+	defer b.stop()
+	if err := b.wait(progress); err != nil {
 		return "", err
 	}
-	var binaries, sizes []string
+	return l.sizes()
+}
+
+// sizes describes the binaries that are built.
+func (l *Landscape) sizes() (string, error) {
+	binaries := []string{l.MachineController}
 	for _, c := range l.controllers() {
 		binaries = append(binaries, c.Binary)
 	}
-	if l.MachineController != "" {
-		binaries = append(binaries, l.MachineController)
-	}
+	var sizes []string
 	for _, binary := range binaries {
+		if binary == "" {
+			continue
+		}
 		info, err := os.Stat(binary)
 		if err != nil {
 			return "", err
 		}
 		sizes = append(sizes, fmt.Sprintf("%s, %d MB", filepath.Base(binary), info.Size()/1_000_000))
 	}
+	slices.Sort(sizes)
 	return strings.Join(sizes, "; "), nil
 }
 
@@ -82,21 +122,21 @@ func (l *Landscape) serveWebhooks() []*Controller {
 	return slices.DeleteFunc(l.controllers(), func(c *Controller) bool { return c != l.ControlPlane && c != l.Worker })
 }
 
-func (l *Landscape) startControllers(ctx context.Context) (string, error) {
+func (l *Landscape) startControllers(ctx context.Context, controllers []*Controller) (string, error) {
 	starting, startCtx := errgroup.WithContext(ctx)
-	for _, c := range l.controllers() {
+	for _, c := range controllers {
 		starting.Go(func() error { return l.startController(startCtx, c) })
 	}
 	if err := starting.Wait(); err != nil {
 		return "", err
 	}
-	for _, c := range l.serveWebhooks() {
-		if err := c.what.AwaitWebhooks(ctx, l.Source.Client); err != nil {
-			return "", err
-		}
-	}
 	var ready []string
-	for _, c := range l.controllers() {
+	for _, c := range controllers {
+		if slices.Contains(l.serveWebhooks(), c) {
+			if err := c.what.AwaitWebhooks(ctx, l.Source.Client); err != nil {
+				return "", err
+			}
+		}
 		ready = append(ready, fmt.Sprintf("%s is ready, pid %d", c.Name(), c.PID()))
 	}
 	return strings.Join(ready, "; "), nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
@@ -24,6 +25,9 @@ type Options struct {
 	Clusters bool
 	// Machines adds the worker-controller and the machine controller, and such a seed.
 	Machines bool
+	// InSteps starts with the cloud, the seed's API server and infrastructure-controller. All other programs are built meanwhile, and Complete starts
+	// them.
+	InSteps bool
 }
 
 // Landscape is everything that was started.
@@ -39,6 +43,7 @@ type Landscape struct {
 
 	options Options
 	screen  *terminal.Screen
+	builds  *builds // of Options.InSteps
 }
 
 // accountName is unused in a new cloud.
@@ -58,17 +63,43 @@ func Start(ctx context.Context, screen *terminal.Screen, options Options) (*Land
 }
 
 func (l *Landscape) start(ctx context.Context) (err error) {
-	if err := l.do(ctx, "controllers", l.buildControllers); err != nil {
+	l.newControllers()
+	if err := l.screen.Step("controllers", func(progress io.Writer) (string, error) { return l.buildFirst(ctx, progress) }); err != nil {
 		return err
 	}
-	l.Clusters, err = clusters.New(ctx, clusters.Options{
+	options := clusters.Options{
 		Dir: l.Dir, Step: l.screen.Step, Cloud: l.options.Cloud, Account: accountName,
-		Bare: !l.options.Clusters && !l.options.Machines, Machines: l.options.Machines,
-	})
-	if err != nil {
+		Bare: !l.options.Clusters && !l.options.Machines, Machines: l.options.Machines, HostLater: l.options.InSteps,
+	}
+	if l.Clusters, err = clusters.New(ctx, options); err != nil {
 		return err
 	}
-	return l.do(ctx, "processes", l.startControllers)
+	if err := l.do(ctx, "processes", func(ctx context.Context) (string, error) { return l.startControllers(ctx, l.first()) }); err != nil {
+		return err
+	}
+	if l.options.InSteps {
+		programs := slices.Concat(l.ours(l.rest()), []program{l.machineController()}, thirdParty(options.ProgramNames()...))
+		l.builds = startBuilds(ctx, programs)
+	}
+	return nil
+}
+
+// Complete starts what Options.InSteps has left for later.
+func (l *Landscape) Complete(ctx context.Context) error {
+	if err := l.screen.Step("programs", func(progress io.Writer) (string, error) {
+		if err := l.builds.wait(progress); err != nil {
+			return "", err
+		}
+		return l.sizes()
+	}); err != nil {
+		return err
+	}
+	if err := l.do(ctx, "seed", func(ctx context.Context) (string, error) {
+		return "kube-controller-manager, gardener-resource-manager", l.HostControlPlanes(ctx)
+	}); err != nil {
+		return err
+	}
+	return l.do(ctx, "processes", func(ctx context.Context) (string, error) { return l.startControllers(ctx, l.rest()) })
 }
 
 // do runs a step, which returns a description of its result, and prints it.
@@ -126,6 +157,9 @@ func (l *Landscape) prepareMachines(ctx context.Context) error {
 
 // Stop stops everything and removes its files.
 func (l *Landscape) Stop() error {
+	if l.builds != nil {
+		l.builds.stop()
+	}
 	var err error
 	if l.Clusters != nil {
 		err = l.Close()

@@ -30,6 +30,11 @@ func WithControlPlaneHosting() Option {
 	return func(s *Seed) { s.controlPlaneKinds, s.hosting = true, &hosting{} }
 }
 
+// WithControlPlaneHostingLater makes such a seed, in which no pods run before StartHosting.
+func WithControlPlaneHostingLater() Option {
+	return func(s *Seed) { s.controlPlaneKinds, s.hosting = true, &hosting{later: true} }
+}
+
 // WithGardenerSource makes a seed with the CRDs of another release of Gardener, whose source is in the folder dir.
 func WithGardenerSource(dir string) Option {
 	return func(s *Seed) { s.gardener = dir }
@@ -37,8 +42,14 @@ func WithGardenerSource(dir string) Option {
 
 // hosting runs beside the API server of a seed with control planes.
 type hosting struct {
+	later       bool // it is not started with the API server
 	controllers *process.Process
 	kubelets    *workload.Kubelets
+}
+
+// StartHosting starts what runs beside the API server of a seed with control planes, from the programs in the folder programs.
+func (s *Seed) StartHosting(ctx context.Context, programs string) error {
+	return s.hosting.start(ctx, s, programs)
 }
 
 // Kubelets are the simulated kubelets of a seed with control planes.

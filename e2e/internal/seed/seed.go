@@ -84,8 +84,8 @@ func (s *Seed) prepare(ctx context.Context, programs string) error {
 	if err := s.warmUp(ctx); err != nil {
 		return err
 	}
-	if s.hosting != nil {
-		return s.hosting.start(ctx, s, programs)
+	if s.hosting != nil && !s.hosting.later {
+		return s.StartHosting(ctx, programs)
 	}
 	return nil
 }
