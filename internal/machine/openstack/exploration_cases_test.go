@@ -16,10 +16,16 @@ func allActions() []action {
 	return []action{createAction, abandonAction, deleteAction, failedBuildAction, orphanAction, adoptAction}
 }
 
+// shortExploration is which cases a short run explores. It is prime, so that each kind of fault meets other calls.
+const shortExploration = 7
+
 func TestExploration(t *testing.T) {
 	for name, allFeatures := range map[string]bool{"a plain machine": false, "a machine with all there is": true} {
 		t.Run(name, func(t *testing.T) {
 			e := &exploration{allFeatures: allFeatures, actions: allActions(), maxViolations: 30}
+			if testing.Short() {
+				e.every = shortExploration
+			}
 			require.NoError(t, e.run(t.Context()))
 			t.Logf("%d cases; calls: %v", e.cases, e.calls)
 			slices.Sort(e.violations)

@@ -70,6 +70,8 @@ type exploration struct {
 	actions     []action
 	// maxViolations ends it after so many violations; 0 means never.
 	maxViolations int
+	// every explores only each so many-th case; 0 means all.
+	every int
 
 	mu         sync.Mutex
 	cases      int
@@ -80,6 +82,7 @@ type exploration struct {
 
 func (e *exploration) run(ctx context.Context) error {
 	e.calls = map[action]int{}
+	found := 0
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	for _, d := range e.actions {
@@ -91,6 +94,9 @@ func (e *exploration) run(ctx context.Context) error {
 		for nth, call := range log {
 			for _, m := range faultCases() {
 				if m.appliesTo != nil && !m.appliesTo(call) {
+					continue
+				}
+				if found++; found%max(e.every, 1) != 0 {
 					continue
 				}
 				group.Go(func() error {
