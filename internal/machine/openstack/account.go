@@ -20,6 +20,8 @@ type account struct {
 	ids      *idCache
 	servers  *coalescer[cloudopenstack.Server]
 	statuses memo
+	// builds and deletions are how long servers take.
+	builds, deletions waitTimes
 
 	mu       sync.Mutex
 	networks map[string]*portCache

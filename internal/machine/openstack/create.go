@@ -130,7 +130,8 @@ func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) 
 		return server, failuref(codes.Aborted, "server %s by the same name is still being deleted", server.ID)
 	}
 	for server.Status == cloudopenstack.ServerBuild {
-		built, err := m.waitForServer(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || s.Status != cloudopenstack.ServerBuild })
+		built, err := m.waitForServer(ctx, server.ID, &m.account.builds,
+			func(s *cloudopenstack.Server) bool { return s == nil || s.Status != cloudopenstack.ServerBuild })
 		if err == nil && built == nil {
 			built, err = m.getUnlisted(ctx, server.ID)
 		}

@@ -72,7 +72,8 @@ func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) e
 func (m *machine) waitDeleted(ctx context.Context, server cloudopenstack.Server) error {
 	named := *m
 	named.name = server.Name // may be outdated
-	left, err := named.waitForServer(ctx, server.ID, func(s *cloudopenstack.Server) bool { return s == nil || deletionFailed(*s) })
+	left, err := named.waitForServer(ctx, server.ID, &m.account.deletions,
+		func(s *cloudopenstack.Server) bool { return s == nil || deletionFailed(*s) })
 	switch {
 	case left != nil:
 		failed, err := m.account.GetServer(ctx, server.ID) // a list has no reason of the failure

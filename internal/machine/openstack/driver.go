@@ -26,7 +26,7 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// Log logs changes of machines.
 	Log logr.Logger
-	// PollInterval is the interval of polls of changing servers; default 3 s.
+	// PollInterval is the longest interval of polls of changing servers; default 3 s. The first poll may follow after a tenth of it.
 	PollInterval time.Duration
 	// CreateTimeout bounds the creation of a machine, and is how long a server may take to be built; default 10 minutes.
 	CreateTimeout time.Duration

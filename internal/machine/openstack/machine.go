@@ -144,10 +144,13 @@ func isTransient(err error) bool {
 }
 
 // waitForServer polls until the condition is true for the machine's server with this ID, and returns it. nil stands for a deleted server. All waiting machines
-// share the polls, and a few consecutive failures are tolerated.
-func (m *machine) waitForServer(ctx context.Context, id string, done func(*cloudopenstack.Server) bool) (*cloudopenstack.Server, error) {
+// share the polls, and a few consecutive failures are tolerated. times are of the same kind of wait.
+func (m *machine) waitForServer(
+	ctx context.Context, id string, times *waitTimes, done func(*cloudopenstack.Server) bool,
+) (*cloudopenstack.Server, error) {
+	started, nextPause := time.Now(), times.pauses(m.poll)
 	for failures := 0; ; {
-		servers, err := m.account.servers.find(ctx, m.name, m.poll)
+		servers, err := m.account.servers.find(ctx, m.name, nextPause())
 		if err != nil {
 			if failures++; failures > maxFailedPolls || ctx.Err() != nil || !isTransient(err) {
 				return nil, err
@@ -160,6 +163,7 @@ func (m *machine) waitForServer(ctx context.Context, id string, done func(*cloud
 			server = &servers[i]
 		}
 		if done(server) {
+			times.add(time.Since(started))
 			return server, nil
 		}
 	}
