@@ -46,7 +46,8 @@ help: ## Explain the targets (default)
 	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: e2e-assets ## Show the creation of Infrastructure, ControlPlane, Network and Worker; DEMO_EXIT=1 cleans up and exits
+demo: envtest-assets ## Show the creation of Infrastructure, ControlPlane, Network and Worker; DEMO_EXIT=1 cleans up and exits
+	$(call say,'building the demo$(comma) which takes minutes the first time')
 	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo
 
 ##@ Build
@@ -79,7 +80,7 @@ registrations: ## Generate charts/registrations (VERSION= and OUT= for a release
 	  $(if $(filter command,$(firstword $(origin VERSION))),--version '$(VERSION)') $(if $(OUT),--out '$(abspath $(OUT))')) $(ARGS)
 
 .PHONY: envtest-assets
-envtest-assets: ## Build etcd and kube-apiserver, once (3 to 4 minutes)
+envtest-assets: ## Download etcd and kube-apiserver, or build them, once (half a minute, or 4 minutes)
 	@cd e2e && $(GO) run ./cmd/assets >/dev/null
 
 .PHONY: e2e-assets
@@ -94,9 +95,9 @@ PURE := /internal/(architecture|controllerinstallation/rollout|network/calico)(/
 UNIT_MODULES := . apis charts images
 
 .PHONY: unit
-unit: $(TOOLS)/gotestsum ## Run the tests that need Go only: no API server and no other program
+unit: $(TOOLS)/gotestsum ## Run the tests that need Go only, a sample of the longest of them: no API server and no other program
 	$(call say,'tests that start no API server$(comma) of $(words $(UNIT_MODULES)) modules')
-	@for module in $(UNIT_MODULES); do (cd $$module && PACKAGES="$$($(ROOT)/tools/unit-packages)" $(ROOT)/tools/test); done
+	@for module in $(UNIT_MODULES); do (cd $$module && PACKAGES="$$($(ROOT)/tools/unit-packages)" $(ROOT)/tools/test -short); done
 
 # With PKG, make test runs that package alone, and with RUN those of its tests.
 ifdef PKG
