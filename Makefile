@@ -37,6 +37,9 @@ endef
 
 say = @printf '\033[1m==> %s\033[0m\n' $(1)
 
+# Without verify-modules: go mod tidy would download all that Hugo is made of.
+fmt verify-fmt lint: MODULES += site
+
 ##@ Look around
 
 .PHONY: help
@@ -86,6 +89,20 @@ envtest-assets: ## Download etcd and kube-apiserver, or build them, once (half a
 .PHONY: e2e-assets
 e2e-assets: ## Build these and the other programs of tests and demo, from Kubernetes, Gardener and Calico, once (9 to 13 minutes)
 	@cd e2e && $(GO) run ./cmd/assets control-plane calico machines >/dev/null
+
+##@ Documentation
+
+.PHONY: site
+site: $(TOOLS)/hugo ## Render the documentation as a site with search into bin/site, and check its links
+	$(call say,'rendering the documentation')
+	@cd site && $(TOOLS)/hugo build --destination '$(ROOT)/bin/site' --cacheDir '$(CACHE)/hugo' --cleanDestinationDir --noBuildLock --panicOnWarning >/dev/null
+	$(call say,'every link leads somewhere')
+	@cd site && go test ./... && go run ./cmd/check -repository '$(ROOT)' '$(ROOT)/bin/site'
+	@echo '$(ROOT)/bin/site'
+
+.PHONY: site-serve
+site-serve: $(TOOLS)/hugo ## Serve the documentation on http://localhost:1313, rendered again after each change
+	@cd site && exec $(TOOLS)/hugo server --cacheDir '$(CACHE)/hugo' --noBuildLock --renderToMemory
 
 ##@ Test
 
@@ -221,6 +238,12 @@ $(TOOLS)/gotestsum: tools/go.mod tools/go.sum
 	$(call say,'building gotestsum$(comma) once (seconds)')
 	@mkdir -p $(TOOLS)
 	@cd tools && $(GO) build -buildvcs=false -ldflags '-s -w' -o $(TOOLS)/ gotest.tools/gotestsum
+	@touch $@
+
+$(TOOLS)/hugo: site/go.mod site/go.sum
+	$(call say,'building hugo$(comma) once (2 to 5 minutes)')
+	@mkdir -p $(TOOLS)
+	@cd site && go build -trimpath -buildvcs=false -ldflags '-s -w' -o $(TOOLS)/ github.com/gohugoio/hugo
 	@touch $@
 
 # Tools are pinned in a module of their own, so that their dependencies never become ours.
