@@ -594,7 +594,7 @@ func otherModuleRules() []importRule {
 				"internal/cloud/example/fake",
 				"internal/cloud/wire", "internal/cloud/openstack/services", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
-				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3",
+				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3", "mvdan.cc/sh/v3/...",
 			}, testLibraries()),
 		},
 		{

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/markdown"
 	"github.com/trellis-garden/trellis/charts/registration"
 )
 
@@ -31,30 +32,20 @@ func readPage(t *testing.T, path ...string) string {
 	return string(content)
 }
 
-// blocksOf returns what a part of a page has for a shell in blocks of a language.
-func blocksOf(part, language string) []string {
-	var blocks []string
-	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(part, -1) {
-		blocks = append(blocks, match[1])
-	}
-	return blocks
-}
-
-// section is what stands under a heading, up to the next of the same or a higher level. A single # is a comment in a block.
+// section is what stands under a heading.
 func section(t *testing.T, page, heading string) string {
 	t.Helper()
-	_, after, found := strings.Cut(page, "\n"+heading+"\n")
+	part, found := markdown.Section(page, heading)
 	require.True(t, found, heading)
-	level, _, _ := strings.Cut(heading, " ")
-	return regexp.MustCompile(`(?m)^#{2,`+string(rune('0'+len(level)))+`} `).Split(after, 2)[0]
+	return part
 }
 
 // TestPages_InstallBlocks follows the pages that say how to install as far as no registry is needed: images and registrations are of one version and one registry.
 func TestPages_InstallBlocks(t *testing.T) {
 	install := readPage(t, "docs", "operations", "install.md")
 	for name, part := range map[string]string{
-		"docs/operations/install.md":     blocksOf(section(t, install, "## Images and registrations"), "console")[0],
-		"README.md":                      blocksOf(section(t, readPage(t, "README.md"), "## Install"), "")[0],
+		"docs/operations/install.md":     markdown.Blocks(section(t, install, "## Images and registrations"), "console")[0].Text,
+		"README.md":                      markdown.Blocks(section(t, readPage(t, "README.md"), "## Install"), "")[0].Text,
 		"charts/registrations/README.md": regexp.MustCompile(`(?m)^ {4}`).ReplaceAllString(readPage(t, "charts", "registrations", "README.md"), ""),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +74,8 @@ func TestPages_InstallBlocks(t *testing.T) {
 // TestPages_MoveWithVersion runs the first block of a move from upstream's extensions, which looks at what the others are going to apply.
 func TestPages_MoveWithVersion(t *testing.T) {
 	steps := section(t, readPage(t, "docs", "operations", "migrate-from-upstream.md"), "### Step 0: functions for the other steps")
-	require.Len(t, blocksOf(steps, "sh"), 1)
+	blocks := markdown.Blocks(steps, "sh")
+	require.Len(t, blocks, 1)
 	ofVersion := t.TempDir()
 	require.Equal(t, exitOK, command(t, "generate", "--version", "v0.1.0", "--out", ofVersion).code)
 	committed, err := filepath.Abs(filepath.Join(root, "charts", "registrations"))
@@ -106,7 +98,7 @@ func TestPages_MoveWithVersion(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			bash := exec.CommandContext(t.Context(), "bash", "-s")
 			bash.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GARDEN=garden", "SEEDS=seed"}, c.environment...)
-			bash.Stdin = strings.NewReader(blocksOf(steps, "sh")[0])
+			bash.Stdin = strings.NewReader(blocks[0].Text)
 			var output bytes.Buffer
 			bash.Stdout, bash.Stderr = &output, &output
 			err := bash.Run()
@@ -114,25 +106,6 @@ func TestPages_MoveWithVersion(t *testing.T) {
 			assert.Contains(t, output.String(), c.wantText)
 		})
 	}
-}
-
-// TestPages_ShellBlocks lets bash parse all blocks of commands in the pages for admins.
-func TestPages_ShellBlocks(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "operations", "*.md"))
-	require.NoError(t, err)
-	blocks := 0
-	for _, path := range pages {
-		page := readPage(t, "docs", "operations", filepath.Base(path))
-		for _, block := range append(blocksOf(page, "sh"), blocksOf(page, "console")...) {
-			blocks++
-			bash := exec.CommandContext(t.Context(), "bash", "-n")
-			// Names that the reader fills in stand in angle brackets, which bash would take for redirections.
-			bash.Stdin = strings.NewReader(regexp.MustCompile(`<[a-z-]+>`).ReplaceAllString(block, "NAME"))
-			output, err := bash.CombinedOutput()
-			assert.NoError(t, err, "%s: %s\n%s", path, output, block)
-		}
-	}
-	assert.Greater(t, blocks, 10)
 }
 
 // TestPages_FreshLandscape holds what a landscape that never had upstream's extensions registers besides against what Trellis registers: nothing of OpenStack is
@@ -164,7 +137,7 @@ func TestPages_FreshLandscape(t *testing.T) {
 	assert.ElementsMatch(t, append(off, "healthcheck"), values.DisableControllers)
 	assert.Equal(t, []string{"*"}, values.DisableWebhooks)
 
-	block := blocksOf(section(t, readPage(t, "docs", "operations", "install.md"), "## A landscape without upstream's extensions"), "console")[0]
+	block := markdown.Blocks(section(t, readPage(t, "docs", "operations", "install.md"), "## A landscape without upstream's extensions"), "console")[0].Text
 	files, err := filepath.Glob(filepath.Join(root, "docs", "examples", "openstack", "*.yaml"))
 	require.NoError(t, err)
 	for _, file := range files {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/charts/markdown"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
@@ -37,11 +37,8 @@ func read(t *testing.T, from, to string) []block {
 		require.True(t, found, "%s has no section %q", path, to)
 	}
 	var blocks []block
-	for _, part := range regexp.MustCompile(`(?m)^### `).Split(page, -1)[1:] {
-		heading, text, _ := strings.Cut(part, "\n")
-		for _, match := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(text, -1) {
-			blocks = append(blocks, block{heading, match[1]})
-		}
+	for _, b := range markdown.Blocks(page, "sh") {
+		blocks = append(blocks, block{b.Heading, b.Text})
 	}
 	return blocks
 }
