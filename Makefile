@@ -88,7 +88,7 @@ envtest-assets: ## Download etcd and kube-apiserver, or build them, once (half a
 
 .PHONY: e2e-assets
 e2e-assets: ## Build these and the other programs of tests and demo, from Kubernetes, Gardener and Calico, once (9 to 13 minutes)
-	@cd e2e && $(GO) run ./cmd/assets control-plane calico machines >/dev/null
+	@cd e2e && $(GO) run ./cmd/assets control-plane calico machines kubectl >/dev/null
 
 ##@ Documentation
 
@@ -116,6 +116,10 @@ unit: $(TOOLS)/gotestsum ## Run the tests that need Go only, a sample of the lon
 	$(call say,'tests that start no API server$(comma) of $(words $(UNIT_MODULES)) modules')
 	@for module in $(UNIT_MODULES); do (cd $$module && PACKAGES="$$($(ROOT)/tools/unit-packages)" $(ROOT)/tools/test -short); done
 
+# What tests in e2e read besides their module: go test does not see that these files have changed, but that the variables have.
+e2e-inputs = TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) \
+  TRELLIS_DOCS=$$(cat $$(find ../README.md ../CONTRIBUTING.md ../Makefile ../docs -type f) | sha256sum)
+
 # With PKG, make test runs that package alone, and with RUN those of its tests.
 ifdef PKG
 .PHONY: test
@@ -140,9 +144,16 @@ test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, an
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
 	@cd e2e/calico && ../../tools/test -count=1 # go test would not see that the files of another module have changed
 	$(call say,'e2e: binaries as processes$(comma) driven by the library that gardenlet uses')
-	@cd e2e && TRELLIS_SOURCES=$$(cat $$(find ../cmd ../internal ../apis ../charts ../go.mod ../go.sum -type f) | sha256sum) ../tools/test -p 3 -timeout 40m # they wait more than they compute
+	@cd e2e && $(e2e-inputs) ../tools/test -p 3 -timeout 40m # they wait more than they compute
 	@if [ -s $(CACHE)/flaky-tests.txt ]; then echo 'Tests that passed only when run again, which is a defect:'; cat $(CACHE)/flaky-tests.txt; fi
 endif
+
+.PHONY: docs-test
+docs-test: e2e-assets $(TOOLS)/gotestsum ## Test the commands on README.md and docs: run, parse or compare them, and compare the demo with its samples
+	$(call say,'charts: pages about installation')
+	@cd charts && PACKAGES='./markdown ./cmd/registrations' ../tools/test -run 'TestPages|TestBlocks|TestSpans|TestSection'
+	$(call say,'e2e: all blocks of commands$(comma) and the demo')
+	@cd e2e && $(e2e-inputs) PACKAGES=./docs ../tools/test -timeout 40m
 
 .PHONY: bench
 bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines

@@ -155,8 +155,8 @@ func rolloutClaims() map[string]claim {
 		`make registrations VERSION=$VERSION OUT=bin/registrations \`: {
 			kind:    run,
 			replace: map[string]string{"<file>": "values.yaml"},
-			files:   map[string]string{"values.yaml": "types: [trellis]"},
-			after:   `kubectl --kubeconfig "$RUNTIME" get extensions.operator.gardener.cloud -o yaml | grep -q operator=garden`,
+			before:  `echo "gardenAddress: https://api.garden.example.org" > values.yaml`,
+			after:   `kubectl --kubeconfig "$RUNTIME" get extensions.operator.gardener.cloud -o yaml | grep -F api.garden.example.org`,
 		},
 		`make registrations VERSION=$VERSION OUT=bin/registrations ARGS="--image-repository $REPOSITORY --charts ../bin/charts"`: {
 			kind:  run,
@@ -168,11 +168,11 @@ func rolloutClaims() map[string]claim {
 			replace: map[string]string{"<revision>": "5d9c7f6b8a"},
 			before:  `kubectl --kubeconfig "$GARDEN" apply --server-side -f bin/registrations/network/trellis.yaml`,
 			after: `kubectl --kubeconfig "$GARDEN" get controllerdeployments.v1beta1.core.gardener.cloud network -o yaml > network.yaml
-grep -q 'paused: true' network.yaml && grep -q 'installation.trellis.garden/retry: 5d9c7f6b8a' network.yaml`,
+grep 'paused: true' network.yaml && grep 'installation.trellis.garden/retry: 5d9c7f6b8a' network.yaml`,
 		},
 		`kubectl --kubeconfig "$GARDEN" apply --server-side -f bin/registrations/network/trellis.yaml  # to the operator`: {
 			kind:  run,
-			after: `kubectl --kubeconfig "$GARDEN" get controllerdeployments.v1.core.gardener.cloud network -o jsonpath='{.helm.rawChart}' | grep -q .`,
+			after: `kubectl --kubeconfig "$GARDEN" get controllerdeployments.v1.core.gardener.cloud network -o jsonpath='{.helm.rawChart}' | grep -c .`,
 		},
 	}
 }
