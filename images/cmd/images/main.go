@@ -10,15 +10,14 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
-	"time"
 
-	"github.com/trellis-garden/trellis/images"
+	"github.com/trellis-garden/trellis/images/internal/attestation"
+	"github.com/trellis-garden/trellis/images/internal/builder"
 )
 
 const usage = `Usage: images build --version V --out DIR [flags]
-       images verify --key PUBLIC.pem ARCHIVE|IMAGE...
+       images verify --key PUBLIC.pem ARCHIVE|FILE|IMAGE|CHART...
 
 build compiles the commands in cmd/ as "make build" does, and makes one image of each: the static binary, run by user 65532, with
 the certificate authorities that Mozilla trusts. Needs Go and nothing else: no daemon, no registry, no base image. The same
@@ -49,8 +48,9 @@ It writes
   --source DIR         the root of the module with cmd/ (default ".")
   --help               print this page
 
-verify checks, without a network but the images' own registry, that archives and images are as they were signed, and prints what was built from
-what. It fails unless all of them are. Of an archive it checks all that is in it: whatever loads it finds the images that were signed,
+verify checks, without a network but the own registry of what is named, that archives, images, charts and files are as they were signed, and prints what was
+built from what. It fails unless all of them are. A FILE, such as digests.txt or SHA256SUMS, has its signature beside it, FILE.sig; of SHA256SUMS all files on
+the list that are beside it are checked. Of an archive it checks all that is in it: whatever loads it finds the images that were signed,
 and no others, and the bills of materials are theirs.
 
   --key FILE           the public key, such as DIR/signing-key.pub or cosign.pub
@@ -84,92 +84,56 @@ func run(ctx context.Context, args []string, out, problems io.Writer) int {
 		fmt.Fprintf(problems, "images: %v\nTry \"images --help\".\n", err)
 		return exitUsage
 	}
-	if err := build(ctx, o, out); err != nil {
+	products, err := builder.Build(ctx, o, out)
+	if err == nil {
+		err = report(out, o, products)
+	}
+	if err != nil {
 		fmt.Fprintf(problems, "images: %v\n", err)
 		return exitFailed
 	}
 	return 0
 }
 
-// buildOptions is what the flags ask for.
-type buildOptions struct {
-	version, commit, out, source, repository string
-	date                                     string
-	created                                  time.Time
-	binaries                                 []string
-	platforms                                []images.Platform
-	push                                     bool
-	signKey                                  string
-}
-
-func parse(args []string) (buildOptions, error) {
+func parse(args []string) (builder.Options, error) {
 	if len(args) > 0 && slices.Contains([]string{"help", "--help", "-h"}, args[0]) {
-		return buildOptions{}, flag.ErrHelp
+		return builder.Options{}, flag.ErrHelp
 	}
 	if len(args) == 0 || args[0] != "build" {
-		return buildOptions{}, errors.New("the commands are build and verify")
+		return builder.Options{}, errors.New("the commands are build and verify")
 	}
-	var o buildOptions
+	var o builder.Options
 	var push, platforms string
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.version, "version", "", "")
-	flags.StringVar(&o.commit, "commit", unknown, "")
-	flags.StringVar(&o.date, "date", unknown, "")
-	flags.StringVar(&o.out, "out", "", "")
-	flags.StringVar(&o.source, "source", ".", "")
-	flags.StringVar(&o.repository, "repository", "ghcr.io/trellis-garden/trellis", "")
+	flags.StringVar(&o.Version, "version", "", "")
+	flags.StringVar(&o.Commit, "commit", attestation.UnknownCommit, "")
+	flags.StringVar(&o.Date, "date", attestation.UnknownCommit, "")
+	flags.StringVar(&o.Out, "out", "", "")
+	flags.StringVar(&o.Source, "source", ".", "")
+	flags.StringVar(&o.Repository, "repository", "ghcr.io/trellis-garden/trellis", "")
 	flags.StringVar(&push, "push", "", "")
-	flags.StringVar(&o.signKey, "sign-key", "", "")
-	flags.StringVar(&platforms, "platform", "linux/amd64,linux/arm64", "")
+	flags.StringVar(&o.SignKey, "sign-key", "", "")
+	flags.StringVar(&platforms, "platform", builder.AllPlatforms, "")
 	flags.Func("binary", "", func(name string) error {
-		o.binaries = append(o.binaries, name)
+		o.Binaries = append(o.Binaries, name)
 		return nil
 	})
 	if err := flags.Parse(args[1:]); err != nil {
-		return buildOptions{}, err
+		return builder.Options{}, err
 	}
 	if push != "" {
-		o.repository, o.push = push, true
+		o.Repository, o.Push = push, true
 	}
 	if flags.NArg() > 0 {
-		return buildOptions{}, fmt.Errorf("build takes flags only, not %q", flags.Arg(0))
+		return builder.Options{}, fmt.Errorf("build takes flags only, not %q", flags.Arg(0))
 	}
-	return o, o.check(platforms)
-}
-
-// unknown is what the binaries say, too, when nobody told them.
-const unknown = "unknown"
-
-func (o *buildOptions) check(platforms string) error {
-	if o.version == "" || o.out == "" {
-		return errors.New("--version and --out are needed")
+	if err := o.Check(); err != nil {
+		return builder.Options{}, err
 	}
-	o.repository = strings.TrimSuffix(o.repository, "/")
-	if err := images.CheckName(o.name("binary")); err != nil {
-		return fmt.Errorf("--version, or --repository or --push, makes no name for an image: %w", err)
+	var err error
+	if o.Platforms, err = builder.ParsePlatforms(platforms); err != nil {
+		return builder.Options{}, err
 	}
-	if o.date != unknown {
-		var err error
-		if o.created, err = time.Parse(time.RFC3339, o.date); err != nil {
-			return fmt.Errorf("--date %q is no time such as 2026-01-02T03:04:05Z", o.date)
-		}
-	}
-	for p := range strings.SplitSeq(platforms, ",") {
-		system, architecture, _ := strings.Cut(p, "/")
-		platform := images.Platform{OS: system, Architecture: architecture}
-		if system != "linux" || !slices.Contains([]string{"amd64", "arm64"}, architecture) {
-			return fmt.Errorf("--platform %q is neither linux/amd64 nor linux/arm64", p)
-		}
-		if slices.Contains(o.platforms, platform) {
-			return fmt.Errorf("--platform names %s twice", p)
-		}
-		o.platforms = append(o.platforms, platform)
-	}
-	return nil
-}
-
-// name is the image's name.
-func (o *buildOptions) name(binary string) string {
-	return o.repository + "/" + binary + ":" + o.version
+	return o, nil
 }

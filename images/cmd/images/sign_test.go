@@ -69,6 +69,9 @@ func TestSign_ArchiveAndRegistry(t *testing.T) {
 			for line := range strings.Lines(string(digests)) {
 				assert.Contains(t, output, strings.TrimSpace(line))
 			}
+			code, output = verify(t, key, filepath.Join(out, "digests.txt"))
+			assert.Zero(t, code, output)
+			assert.Contains(t, output, "digests.txt\n  signed\n")
 		})
 	}
 }

@@ -106,6 +106,11 @@ func (k PublicKey) PEM() ([]byte, error) {
 
 var errSignature = errors.New("the signature is not by this key, or not of this content")
 
+// VerifyBlob returns an error unless the signature is what SignBlob made of this content by this key.
+func (k PublicKey) VerifyBlob(content []byte, signature string) error {
+	return k.verify(content, signature)
+}
+
 func (k PublicKey) verify(content []byte, signature string) error {
 	raw, err := base64.StdEncoding.DecodeString(signature)
 	if err != nil {

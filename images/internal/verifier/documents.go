@@ -1,4 +1,4 @@
-package main
+package verifier
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/images/internal/attestation"
 	"github.com/trellis-garden/trellis/images/internal/signing"
 )
 
@@ -45,12 +46,12 @@ func architecturesOf(built signing.Provenance) []string {
 
 // verifyBills checks that an archive has the bill of materials of each architecture, and no document that is not signed.
 func verifyBills(key signing.PublicKey, digest string, documents map[string][]byte, architectures []string) error {
-	signed := map[string]bool{signatureDocument: true, provenanceDocument: true}
+	signed := map[string]bool{attestation.SignatureDocument: true, attestation.ProvenanceDocument: true}
 	for _, architecture := range architectures {
 		if err := verifyBill(key, digest, documents, architecture); err != nil {
 			return err
 		}
-		signed[billDocument(architecture)], signed[signedBillDocument(architecture)] = true, true
+		signed[attestation.BillDocument(architecture)], signed[attestation.SignedBillDocument(architecture)] = true, true
 	}
 	for _, name := range slices.Sorted(maps.Keys(documents)) {
 		if !signed[name] {
@@ -61,14 +62,14 @@ func verifyBills(key signing.PublicKey, digest string, documents map[string][]by
 }
 
 func verifyBill(key signing.PublicKey, digest string, documents map[string][]byte, architecture string) error {
-	name := billDocument(architecture)
+	name := attestation.BillDocument(architecture)
 	var envelope signing.Envelope
-	if err := readDocument(documents, signedBillDocument(architecture), &envelope); err != nil {
+	if err := readDocument(documents, attestation.SignedBillDocument(architecture), &envelope); err != nil {
 		return err
 	}
 	signed, err := key.VerifyStatement(envelope, digest, signing.BillType)
 	if err != nil {
-		return fmt.Errorf("documents/%s: %w", signedBillDocument(architecture), err)
+		return fmt.Errorf("documents/%s: %w", attestation.SignedBillDocument(architecture), err)
 	}
 	var bill json.RawMessage
 	if err := readDocument(documents, name, &bill); err != nil {
