@@ -1,11 +1,8 @@
 package images
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -57,7 +54,11 @@ func attach(repository name.Repository, to v1.Image, attachment Attachment, opti
 	if err != nil {
 		return err
 	}
-	document, err := newReferrer(*subject, attachment)
+	document, err := newArtifact(v1.Manifest{
+		ArtifactType: attachment.MediaType,
+		Config:       v1.Descriptor{MediaType: emptyConfigType, Data: []byte(emptyConfig)},
+		Subject:      &v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size},
+	}, []byte(emptyConfig), static.NewLayer(attachment.Content, types.MediaType(attachment.MediaType)))
 	if err != nil {
 		return err
 	}
@@ -66,50 +67,4 @@ func attach(repository name.Repository, to v1.Image, attachment Attachment, opti
 		return err
 	}
 	return remote.Write(repository.Digest(digest.String()), document, options...)
-}
-
-// referrer is an attachment in the form that the OCI image specification gives to artifacts: a manifest with a subject and an empty config.
-type referrer struct {
-	manifest []byte
-	content  v1.Layer
-}
-
-const (
-	emptyConfig     = "{}"
-	emptyConfigType = types.MediaType("application/vnd.oci.empty.v1+json")
-)
-
-func newReferrer(subject v1.Descriptor, attachment Attachment) (v1.Image, error) {
-	content := static.NewLayer(attachment.Content, types.MediaType(attachment.MediaType))
-	layer, err := partial.Descriptor(content)
-	if err != nil {
-		return nil, err
-	}
-	config, size, err := v1.SHA256(bytes.NewReader([]byte(emptyConfig)))
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := json.Marshal(v1.Manifest{
-		SchemaVersion: 2,
-		MediaType:     types.OCIManifestSchema1,
-		ArtifactType:  attachment.MediaType,
-		Config:        v1.Descriptor{MediaType: emptyConfigType, Digest: config, Size: size, Data: []byte(emptyConfig)},
-		Layers:        []v1.Descriptor{*layer},
-		Subject:       &v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return partial.CompressedToImage(referrer{manifest: manifest, content: content})
-}
-
-func (r referrer) RawConfigFile() ([]byte, error)      { return []byte(emptyConfig), nil }
-func (r referrer) RawManifest() ([]byte, error)        { return r.manifest, nil }
-func (r referrer) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
-
-func (r referrer) LayerByDigest(digest v1.Hash) (partial.CompressedLayer, error) {
-	if own, err := r.content.Digest(); err != nil || own != digest {
-		return nil, fmt.Errorf("an attachment has no content %s: %w", digest, io.ErrUnexpectedEOF)
-	}
-	return r.content, nil
 }

@@ -573,7 +573,7 @@ func otherModuleRules() []importRule {
 			withoutCommonImports: true,
 			mayImport: []string{
 				"images/...", "github.com/google/go-containerregistry/...", "github.com/CycloneDX/cyclonedx-go", "golang.org/x/...",
-				"github.com/klauspost/compress/...", "github.com/google/licensecheck",
+				"github.com/klauspost/compress/...", "github.com/google/licensecheck", "go.yaml.in/yaml/v3",
 			},
 			mayNotLink: []string{
 				"k8s.io/...", "sigs.k8s.io/...", "github.com/gardener/...", ourPath, "github.com/gophercloud/...",
