@@ -95,6 +95,9 @@ func setVersion(chart []byte, version string) ([]byte, error) {
 	return yaml.Marshal(metadata)
 }
 
+// Tag is the tag of a chart in a registry, if its binary has the version. A tag cannot have a "+"; "helm push" writes it so.
+func Tag(version string) string { return strings.ReplaceAll(chartVersion(version), "+", "_") }
+
 func chartVersion(version string) string {
 	bare := strings.TrimPrefix(version, "v")
 	if _, err := semver.StrictNewVersion(bare); err == nil {

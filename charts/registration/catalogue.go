@@ -28,8 +28,8 @@ type Catalogue struct {
 	Installer     *Installer `json:"installer"`
 }
 
-// charts lists those that are named, in order.
-func (c Catalogue) charts() []string {
+// ChartNames lists the charts that are named, in order.
+func (c Catalogue) ChartNames() []string {
 	var names []string
 	for _, e := range c.Registrations {
 		if !slices.Contains(names, e.Chart) {

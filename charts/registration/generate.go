@@ -94,7 +94,7 @@ func Charts(c Catalogue, o Options) ([]File, error) {
 		return nil, err
 	}
 	var files []File
-	for _, name := range c.charts() {
+	for _, name := range c.ChartNames() {
 		archive, version, err := o.archive(name)
 		if err != nil {
 			return nil, fmt.Errorf("chart %s: %w", name, err)
@@ -127,7 +127,7 @@ func (o Options) check(c Catalogue) error {
 	if strings.Contains(o.ImageRepository, "://") || strings.HasSuffix(o.ImageRepository, "/") {
 		addf(&problems, "image repository", "%q cannot be one; give a registry and a path, such as registry.example.org/trellis", o.ImageRepository)
 	}
-	checkDigests("chart digest", o.ChartDigests, c.charts(), &problems)
+	checkDigests("chart digest", o.ChartDigests, c.ChartNames(), &problems)
 	checkDigests("image digest", o.ImageDigests, c.Binaries(), &problems)
 	checkKnown("values", sortedKeys(o.ValuesOf), c.names(), &problems)
 	o.checkConfig(c, &problems)
@@ -167,15 +167,14 @@ func (o Options) manifestInputFor(e Entry) (manifestInput, error) {
 // pack returns a chart, and where it is pulled from.
 func (o Options) pack(chart string) ([]byte, gardencorev1.OCIRepository, error) {
 	oci := gardencorev1.OCIRepository{Repository: new(o.ChartRepository + "/" + chart)}
-	archive, version, err := o.archive(chart)
+	archive, _, err := o.archive(chart)
 	if err != nil {
 		return nil, oci, err
 	}
 	if digest := o.ChartDigests[chart]; digest != "" {
 		oci.Digest = &digest
 	} else {
-		// A tag cannot have a "+"; "helm push" writes it so.
-		oci.Tag = new(strings.ReplaceAll(version, "+", "_"))
+		oci.Tag = new(charts.Tag(o.Version))
 	}
 	return archive, oci, nil
 }

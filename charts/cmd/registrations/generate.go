@@ -40,6 +40,8 @@ garden, has operator.yaml alone. What an installation would run is rendered firs
   --version V                   version of the binaries: that of the charts, and tag of the images (default ` + defaultVersion + `)
   --chart-repository REPO       where charts are, without their names (default ` + defaultChartRepository + `)
   --chart-digest CHART=DIGEST   take a chart by digest instead of the version, e.g. worker-controller=sha256:...; repeatable
+  --chart-digests FILE          chart-digests.txt of a release: the catalogue's charts by digest; others on the list are passed over. --chart-digest is
+                                over it
   --image-repository REPO       where images are, without their names (default: what the charts say)
   --image-digest BINARY=DIGEST  take an image by digest instead of the version, e.g. network-controller=sha256:...; repeatable
   --image-digests FILE          digests.txt of "make images": the catalogue's images by digest, beside the tag; others on the list are passed over.
@@ -61,7 +63,7 @@ Exit codes: 0 done, 1 failed or refused, 2 not understood.
 type generateFlags struct {
 	options                                registration.Options
 	out, charts, catalogue, values, config string
-	imageDigests                           string
+	imageDigests, chartDigests             string
 	valuesFiles, configFiles               map[string]string
 }
 
@@ -80,6 +82,7 @@ func generate(args []string, out io.Writer) error {
 	flags.Func("chart-digest", "", pair(f.options.ChartDigests))
 	flags.Func("image-digest", "", pair(f.options.ImageDigests))
 	flags.StringVar(&f.imageDigests, "image-digests", "", "")
+	flags.StringVar(&f.chartDigests, "chart-digests", "", "")
 	flags.Func("values-file", "", pair(f.valuesFiles))
 	flags.Func("config-file", "", pair(f.configFiles))
 	if err := parse(flags, args, generateHelp, out); err != nil {
@@ -89,7 +92,7 @@ func generate(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := f.readImageDigests(catalogue.Binaries()); err != nil {
+	if err := f.readDigestLists(catalogue); err != nil {
 		return err
 	}
 	files, err := registration.Generate(catalogue, f.options)
@@ -106,34 +109,57 @@ func generate(args []string, out io.Writer) error {
 	return nil
 }
 
-// readImageDigests takes the digests of the catalogue's binaries from a list of images, each "REPOSITORY/BINARY:VERSION@sha256:...", unless the flags say
-// them. "make images" lists all binaries that there are, of which a catalogue may have few.
-func (f *generateFlags) readImageDigests(binaries []string) error {
-	if f.imageDigests == "" {
+// digestList is a list of images or charts with their digests, of which a catalogue may have few: "make images" and a release list all that there are.
+type digestList struct {
+	flag, file string
+	// known are those of the catalogue, version what they are to have.
+	known   []string
+	version string
+	// digests get what the flags have not said.
+	digests map[string]string
+}
+
+func (f *generateFlags) readDigestLists(catalogue registration.Catalogue) error {
+	o := f.options
+	for _, list := range []digestList{
+		{"--image-digests", f.imageDigests, catalogue.Binaries(), o.Version, o.ImageDigests},
+		{"--chart-digests", f.chartDigests, catalogue.ChartNames(), charts.Tag(o.Version), o.ChartDigests},
+	} {
+		if err := list.read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes the digests from lines "REPOSITORY/NAME:VERSION@sha256:...".
+func (l digestList) read() error {
+	if l.file == "" {
 		return nil
 	}
-	list, err := os.ReadFile(f.imageDigests)
+	content, err := os.ReadFile(l.file)
 	if err != nil {
-		return fmt.Errorf("--image-digests: %w", err)
+		return fmt.Errorf("%s: %w", l.flag, err)
 	}
+	what := strings.TrimSuffix(strings.TrimPrefix(l.flag, "--"), "-digests")
 	found := false
-	for line := range strings.Lines(string(list)) {
-		image, digest, hasDigest := strings.Cut(strings.TrimSpace(line), "@")
-		binary, version, hasVersion := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	for line := range strings.Lines(string(content)) {
+		tagged, digest, hasDigest := strings.Cut(strings.TrimSpace(line), "@")
+		name, version, hasVersion := strings.Cut(tagged[strings.LastIndex(tagged, "/")+1:], ":")
 		switch {
 		case !hasDigest || !hasVersion:
-			return fmt.Errorf("--image-digests %s: %q is no image with version and digest", f.imageDigests, strings.TrimSpace(line))
-		case !slices.Contains(binaries, binary):
+			return fmt.Errorf("%s %s: %q is no %s with version and digest", l.flag, l.file, strings.TrimSpace(line), what)
+		case !slices.Contains(l.known, name):
 			continue
-		case version != f.options.Version:
-			return fmt.Errorf("--image-digests %s: %s has version %s, and the registrations are to have %s", f.imageDigests, binary, version, f.options.Version)
-		case f.options.ImageDigests[binary] == "":
-			f.options.ImageDigests[binary] = digest
+		case version != l.version:
+			return fmt.Errorf("%s %s: %s has version %s, and the registrations are to have %s", l.flag, l.file, name, version, l.version)
+		case l.digests[name] == "":
+			l.digests[name] = digest
 		}
 		found = true
 	}
 	if !found {
-		return fmt.Errorf("--image-digests %s: it lists no image of the catalogue; those are %s", f.imageDigests, strings.Join(binaries, ", "))
+		return fmt.Errorf("%s %s: it lists no %s of the catalogue; those are %s", l.flag, l.file, what, strings.Join(l.known, ", "))
 	}
 	return nil
 }

@@ -116,6 +116,33 @@ func TestGenerate_ImageDigests(t *testing.T) {
 	assert.Contains(t, got.errOut, `"latest" is no image with version and digest`)
 }
 
+func TestGenerate_ChartDigests(t *testing.T) {
+	first, second := "sha256:"+strings.Repeat("1", 64), "sha256:"+strings.Repeat("2", 64)
+	list := file(t, "chart-digests.txt", "registry.example.org/charts/network-controller:1.2.3@"+first+"\nregistry.example.org/charts/worker-controller:1.2.3@"+first+
+		"\nregistry.example.org/charts/other:1.2.3@"+first+"\n")
+	folder := t.TempDir()
+	got := command(t, "generate", "--out", folder, "--version=v1.2.3", "--chart-repository=registry.example.org/charts", "--chart-digests", list,
+		"--chart-digest=worker-controller="+second)
+	require.Equal(t, exitOK, got.code, got.errOut)
+	for name, want := range map[string]string{"network": "digest: " + first, "worker": "digest: " + second, "infrastructure": "tag: 1.2.3"} {
+		for _, form := range []string{"oci.yaml", "operator.yaml"} {
+			content, err := os.ReadFile(filepath.Join(folder, name, form))
+			require.NoError(t, err)
+			assert.Contains(t, string(content), "ociRepository:")
+			assert.Contains(t, string(content), want+"\n", name+"/"+form)
+		}
+		content, err := os.ReadFile(filepath.Join(folder, name, "rawchart.yaml"))
+		require.NoError(t, err)
+		assert.NotContains(t, string(content), "digest:", "the chart is inside")
+	}
+
+	got = command(t, "generate", "--out", t.TempDir(), "--version=v1.2.4", "--chart-digests", list)
+	assert.Equal(t, exitFailed, got.code)
+	assert.Contains(t, got.errOut, "network-controller has version 1.2.3, and the registrations are to have 1.2.4")
+	got = command(t, "generate", "--out", t.TempDir(), "--chart-digests", file(t, "chart-digests.txt", "latest\n"))
+	assert.Contains(t, got.errOut, `"latest" is no chart with version and digest`)
+}
+
 // The list of "make images" has all binaries.
 func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("1", 64)
