@@ -72,9 +72,27 @@ images: ## Build an image of each binary, with its bill of materials, into bin/i
 	  $(if $(SIGN_KEY),--sign-key '$(SIGN_KEY)')
 
 .PHONY: images-verify
-images-verify: ## Verify the signatures of the archives and images in ARGS= with KEY=<public key>
+images-verify: ## Verify the signatures of the images, charts, archives and files in ARGS= with KEY=<public key>
 	@cd images && $(GO) build -trimpath -buildvcs=false -o $(CACHE)/bin/images ./cmd/images
 	@$(CACHE)/bin/images verify --key '$(KEY)' $(ARGS)
+
+.PHONY: charts
+charts: ## Push all charts to PUSH=<repository>/charts, and write them with their digests to bin/charts (OUT=); VERSION= names them, SIGN_KEY=<file> signs them
+	$(call say,'charts $(VERSION)')
+	$(call publish,charts,bin/charts)
+
+.PHONY: release
+release: ## Make a release: VERSION=v1.2.3 PUSH=<repository> SIGN_KEY=<file>; files go to bin/release (OUT=); SNAPSHOT=1 for a trial with changes
+	$(call say,'release $(VERSION)')
+	$(call publish,publish,bin/release)
+
+# Runs a command of images/cmd/release. Its folder has to be empty; the one in bin/ is.
+define publish
+@cd images && $(GO) build -trimpath -buildvcs=false -o $(CACHE)/bin/release ./cmd/release
+@$(if $(OUT),,rm -rf $(2))
+@$(CACHE)/bin/release $(1) --version '$(VERSION)' --push '$(PUSH)' --out '$(or $(OUT),$(2))' $(if $(SIGN_KEY),--sign-key '$(SIGN_KEY)') \
+  $(if $(PLATFORM),--platform '$(PLATFORM)') $(foreach b,$(BINARY),--binary $(b)) $(if $(SNAPSHOT),--snapshot)
+endef
 
 # make VERSION=v1.2.3 OUT=<folder> registrations writes those of a release; what is committed is of no version.
 .PHONY: registrations
