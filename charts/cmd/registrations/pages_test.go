@@ -45,7 +45,6 @@ func TestPages_InstallBlocks(t *testing.T) {
 	install := readPage(t, "docs", "operations", "install.md")
 	for name, part := range map[string]string{
 		"docs/operations/install.md":     markdown.Blocks(section(t, install, "## Images and registrations"), "console")[0].Text,
-		"README.md":                      markdown.Blocks(section(t, readPage(t, "README.md"), "## Install"), "")[0].Text,
 		"charts/registrations/README.md": regexp.MustCompile(`(?m)^ {4}`).ReplaceAllString(readPage(t, "charts", "registrations", "README.md"), ""),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +66,25 @@ func TestPages_InstallBlocks(t *testing.T) {
 			require.NoError(t, err)
 			assert.Contains(t, string(content), "# Version: "+one[1]+"\n")
 			assert.Contains(t, string(content), "repository: "+one[2]+"/")
+		})
+	}
+}
+
+// TestPages_ReleaseBlocks checks that what the pages apply is among the registrations of a release.
+func TestPages_ReleaseBlocks(t *testing.T) {
+	folder := t.TempDir()
+	require.Equal(t, exitOK, command(t, "generate", "--version", "v0.1.0", "--out", filepath.Join(folder, "registrations")).code)
+	for name, part := range map[string]string{
+		"docs/operations/install.md": markdown.Blocks(section(t, readPage(t, "docs", "operations", "install.md"), "## Install a release"), "console")[0].Text,
+		"README.md":                  markdown.Blocks(section(t, readPage(t, "README.md"), "## Install"), "")[0].Text,
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Regexp(t, `(?m)^VERSION=v0\.1\.0$`, part)
+			assert.Contains(t, part, "https://github.com/trellis-garden/trellis/releases/download/$VERSION")
+			assert.Contains(t, part, "registrations.tar.gz")
+			applied := regexp.MustCompile(`(?m)^kubectl apply -f (\S+)$`).FindStringSubmatch(part)
+			require.NotNil(t, applied)
+			assert.FileExists(t, filepath.Join(folder, applied[1]))
 		})
 	}
 }
