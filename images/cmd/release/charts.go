@@ -31,8 +31,12 @@ func publishCharts(ctx context.Context, o options, out io.Writer) error {
 	if err := r.pushCharts(ctx); err != nil {
 		return err
 	}
+	list, err := filepath.Abs(filepath.Join(o.images.Out, chartDigestsFile)) // make registrations runs in another folder
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "\nCharts and %s are in %s. To register them by digest:\n  make registrations VERSION=%s OUT=<folder> ARGS=\"--chart-repository %s --chart-digests %s\"\n",
-		chartDigestsFile, o.images.Out, o.images.Version, r.chartRepository(), filepath.Join(o.images.Out, chartDigestsFile))
+		chartDigestsFile, o.images.Out, o.images.Version, r.chartRepository(), list)
 	return nil
 }
 

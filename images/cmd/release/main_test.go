@@ -9,12 +9,14 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,9 +143,10 @@ func TestPublish(t *testing.T) {
 	for _, line := range strings.Fields(charts) {
 		assert.Equal(t, archiveOf(t, out, line), pullChart(t, line))
 	}
-	subjects := append(pushed, filepath.Join(out, "SHA256SUMS"), filepath.Join(out, "digests.txt"), filepath.Join(out, "chart-digests.txt"),
-		filepath.Join(out, "network-controller.tar"))
-	printed, err := verify(t, out, subjects...)
+	for _, file := range []string{"SHA256SUMS", "digests.txt", "chart-digests.txt", "network-controller.tar"} {
+		pushed = append(pushed, filepath.Join(out, file))
+	}
+	printed, err := verify(t, out, pushed...)
 	require.NoError(t, err)
 	assert.Equal(t, 11, strings.Count(printed, "signed; built from commit "+commit+" as v1.2.3"), printed)
 	assert.Regexp(t, `SHA256SUMS\n  signed; \d+ files are as it says, 0 are not here\n`, printed)
@@ -185,7 +188,7 @@ func assertPacked(t *testing.T, out string) {
 	files := 0
 	for reader := tar.NewReader(unzipped); ; files++ {
 		header, err := reader.Next()
-		if err == io.EOF { //nolint:errorlint // it is never wrapped
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)
@@ -273,7 +276,7 @@ func TestRun_Errors(t *testing.T) {
 			args := tt.args
 			if len(args) > 0 {
 				good := []string{args[0], "--version", "v1.2.3", "--push", "127.0.0.1:1/team", "--sign-key", key, "--out", filepath.Join(t.TempDir(), "out"), "--source", source}
-				args = append(good, args[1:]...)
+				args = slices.Concat(good, args[1:])
 			}
 			var problems bytes.Buffer
 			assert.Equal(t, tt.code, run(t.Context(), args, io.Discard, &problems))

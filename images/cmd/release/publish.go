@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/trellis-garden/trellis/images/internal/attestation"
@@ -117,7 +118,7 @@ func (r *release) writeRegistrations(ctx context.Context) error {
 // verify asks the registry for what has been pushed, as those do who install it.
 func (r *release) verify(ctx context.Context) error {
 	r.logf("verifying %d images, %d charts and %s", len(r.names), len(r.charts), verifier.SumsFile)
-	subjects := append(append([]string{filepath.Join(r.images.Out, verifier.SumsFile)}, r.names...), r.charts...)
+	subjects := slices.Concat([]string{filepath.Join(r.images.Out, verifier.SumsFile)}, r.names, r.charts)
 	if err := verifier.All(ctx, r.key.Public(), subjects, io.Discard); err != nil {
 		return fmt.Errorf("verifying what was released: %w", err)
 	}

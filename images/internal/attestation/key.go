@@ -19,7 +19,7 @@ const SignatureSuffix = ".sig"
 // ReadKeyFile returns nil when no file is named. Its errors name the flag --sign-key.
 func ReadKeyFile(path string) (*signing.Key, error) {
 	if path == "" {
-		return nil, nil //nolint:nilnil // the comment says what nil is
+		return nil, nil
 	}
 	file, err := os.ReadFile(path)
 	if err != nil {

@@ -153,7 +153,7 @@ func (j *job) build(ctx context.Context, command string) (Product, error) {
 // attest returns nil when there is no key.
 func (j *job) attest(command string, p Product) (*attestation.Attestations, error) {
 	if j.key == nil {
-		return nil, nil //nolint:nilnil // the comment says what nil is
+		return nil, nil
 	}
 	platforms := make([]string, 0, len(j.Platforms))
 	for _, platform := range j.Platforms {
