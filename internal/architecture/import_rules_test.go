@@ -595,6 +595,7 @@ func otherModuleRules() []importRule {
 				"internal/cloud/wire", "internal/cloud/openstack/services", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3", "mvdan.cc/sh/v3/...",
+				"github.com/google/go-containerregistry/pkg/registry",
 			}, testLibraries()),
 		},
 		{

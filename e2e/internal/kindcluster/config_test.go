@@ -18,10 +18,10 @@ func TestConfiguration(t *testing.T) {
 	assert.Equal(t, []v1alpha4.Mount{{HostPath: "/somewhere/audit", ContainerPath: "/etc/kubernetes/audit"}}, config.Nodes[0].ExtraMounts)
 	assert.Equal(t, v1alpha4.WorkerRole, config.Nodes[2].Role)
 	assert.Empty(t, config.Nodes[2].ExtraMounts, "only one node has an API server")
-	assert.Empty(t, config.ContainerdConfigPatches)
+	assert.Len(t, config.ContainerdConfigPatches, 2, "where registries are described, in both versions of the configuration")
 
 	assert.Len(t, configuration(1, "/somewhere", true).Nodes, 1)
-	assert.Len(t, configuration(1, "/somewhere", false).ContainerdConfigPatches, 2)
+	assert.Len(t, configuration(1, "/somewhere", false).ContainerdConfigPatches, 4)
 }
 
 func TestAuditPolicy(t *testing.T) {

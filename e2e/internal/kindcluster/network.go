@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -75,6 +76,21 @@ func (c *Cluster) Load(ctx context.Context, archives ...string) error {
 		})
 	}
 	return all.Wait()
+}
+
+// UseRegistry makes all nodes pull images without TLS from a registry at an address, host:port, e.g. of a process of this machine at the Gateway.
+func (c *Cluster) UseRegistry(address string) error {
+	nodes, err := c.provider.ListInternalNodes(c.Name)
+	if err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	hosts := fmt.Sprintf("server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\ncapabilities = [\"pull\", \"resolve\"]\n", address)
+	for _, node := range nodes {
+		if err := nodeutils.WriteFile(node, path.Join(hostsFolder, address, "hosts.toml"), hosts); err != nil {
+			return fmt.Errorf("describing registry %s in node %s: %w", address, node, err)
+		}
+	}
+	return nil
 }
 
 func docker(ctx context.Context, args ...string) (string, error) {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1 "github.com/gardener/gardener/pkg/apis/core/v1"
@@ -53,12 +55,38 @@ func Registrations() (map[string]registration.Entry, error) {
 // Install registers all our controllers in the garden, adds the Seed and a Shoot that need them, and waits until gardenlet reports them healthy.
 // Build must have built the images of that version. It may be called once.
 func (env *Env) Install(ctx context.Context, version string) error {
-	return env.phase(ctx, "controllers "+version, func(ctx context.Context) error {
+	return env.install(ctx, "controllers "+version, func(ctx context.Context) error { return env.register(ctx, version) })
+}
+
+// InstallFolder is Install with the registrations of a folder, as a release has them, in one of their forms, e.g. "oci". Charts and images are pulled from
+// where they say.
+func (env *Env) InstallFolder(ctx context.Context, folder, form string) error {
+	return env.install(ctx, "controllers of "+folder, func(ctx context.Context) error {
 		entries, err := Registrations()
 		if err != nil {
 			return err
 		}
-		if err := env.register(ctx, version); err != nil {
+		for _, entry := range entries {
+			file := filepath.Join(folder, entry.Name, form+".yaml")
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return fmt.Errorf("reading a registration: %w", err)
+			}
+			if err := env.createObjects(ctx, file, content); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (env *Env) install(ctx context.Context, name string, register func(context.Context) error) error {
+	return env.phase(ctx, name, func(ctx context.Context) error {
+		entries, err := Registrations()
+		if err != nil {
+			return err
+		}
+		if err := register(ctx); err != nil {
 			return err
 		}
 		if err := env.Garden.Register(ctx, otherResources()); err != nil {
@@ -107,14 +135,22 @@ func (env *Env) register(ctx context.Context, version string) error {
 		if path.Base(file.Path) != "rawchart.yaml" || path.Dir(file.Path) == catalogue.Installer.Name {
 			continue
 		}
-		objects, err := decode(file.Content)
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", file.Path, err)
+		if err := env.createObjects(ctx, file.Path, file.Content); err != nil {
+			return err
 		}
-		for _, object := range objects {
-			if err := env.Garden.Client.Create(ctx, object); err != nil {
-				return fmt.Errorf("creating %s of %s: %w", object.GetKind(), file.Path, err)
-			}
+	}
+	return nil
+}
+
+// createObjects creates the objects of a file in the garden.
+func (env *Env) createObjects(ctx context.Context, name string, content []byte) error {
+	objects, err := decode(content)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	for _, object := range objects {
+		if err := env.Garden.Client.Create(ctx, object); err != nil {
+			return fmt.Errorf("creating %s of %s: %w", object.GetKind(), name, err)
 		}
 	}
 	return nil
