@@ -34,7 +34,7 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// Clock is the real one when nil.
 	Clock clock.WithTicker
-	// HealthInterval is how often AddHealth's controller checks each object; 0 means half a minute.
+	// HealthInterval is the shortest time between two checks of AddHealth's controller; 0 means half a minute.
 	HealthInterval time.Duration
 }
 

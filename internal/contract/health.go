@@ -22,8 +22,7 @@ import (
 // defaultHealthInterval is that of Gardener's own library.
 const defaultHealthInterval = 30 * time.Second
 
-// Health declares which conditions the objects of one contract have, and how to check them. All fields but
-// the last are required.
+// Health declares which conditions the objects of one contract have, and how to check them. Name, New, Types and Check are required.
 //
 // gardenlet copies to the Shoot conditions of the types ControlPlaneHealthy, SystemComponentsHealthy, EveryNodeReady and
 // ObservabilityComponentsHealthy. Others stay in the object.
@@ -36,14 +35,16 @@ type Health[O Object] struct {
 	Types []gardencorev1beta1.ConditionType
 	// Check evaluates the health.
 	Check Check[O]
+	// Watches are what the Check reads by CheckInput.Watched. They differ in their kinds or names.
+	Watches []Watch
 	// Retired are condition types that earlier versions wrote. They are removed: Gardener does not remove them.
 	Retired []gardencorev1beta1.ConditionType
 }
 
 // Check evaluates the health of an object and returns a finding for each of the Health's Types.
 //
-// It is called for different objects concurrently and keeps nothing between calls. It is called for every object in every
-// interval: it must read little, and never the Cluster, which is large.
+// It is called for different objects concurrently and keeps nothing between calls. It is called for every object again and again: an object that is
+// healthy should cost no request. It must not read the Cluster, which is large.
 //
 // An error means that the health is unknown for each type without a finding; findings are still used for their types. Errors that carry a kind (package cloud) bring their code into the condition.
 type Check[O Object] func(ctx context.Context, input CheckInput[O]) (Findings, error)
@@ -52,6 +53,8 @@ type Check[O Object] func(ctx context.Context, input CheckInput[O]) (Findings, e
 type CheckInput[O Object] struct {
 	// Object is a copy that belongs to this check.
 	Object O
+	// Watched reads the objects of Health.Watches from memory. They may be a moment old: a change starts another check.
+	Watched client.Reader
 	// Reader reads from the API server, never from a cache.
 	Reader client.Reader
 	// Now is the time of the check.
@@ -74,8 +77,9 @@ type Finding struct {
 	Grace time.Duration
 }
 
-// AddHealth adds a second controller for a contract's objects: it checks each of them every options.HealthInterval and
-// writes their conditions, of which the contract's own controller writes none. It writes nothing if nothing has changed.
+// AddHealth adds a second controller for a contract's objects: it checks each of them after changes of the objects of Health.Watches, and again and
+// again. The time between two checks is as long as the conditions are unchanged, from one to ten times options.HealthInterval. It writes the
+// conditions, of which the contract's own controller writes none, and nothing if nothing has changed.
 // Objects that are being deleted or migrated, and those that were never reconciled, are skipped.
 func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options) error {
 	if len(options.Types) == 0 {
@@ -96,7 +100,11 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 		client:   mgr.GetClient(),
 	}
 	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
-	err := builder.ControllerManagedBy(mgr).
+	changes, err := l.watch(mgr, claimed)
+	if err != nil {
+		return fmt.Errorf("adding the health controller of contract %s: %w", health.Name, err)
+	}
+	wiring := builder.ControllerManagedBy(mgr).
 		Named(health.Name+"-health").
 		Watches(health.New(), l.eventHandler(), builder.WithPredicates(claimed...)).
 		WithOptions(controller.Options{
@@ -105,9 +113,11 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 				min(time.Second, l.interval), l.interval),
 			NewQueue: queue.New,
-		}).
-		Complete(truncateErrors(l))
-	if err != nil {
+		})
+	for _, change := range changes {
+		wiring.WatchesRawSource(change)
+	}
+	if err := wiring.Complete(truncateErrors(l)); err != nil {
 		return fmt.Errorf("adding the health controller of contract %s: %w", health.Name, err)
 	}
 	return nil

@@ -36,11 +36,16 @@ type healthChecker[O Object] struct {
 	// objects is the cache that the controller's events come from. The cache and the events agree, so that an object that a
 	// check skips is certain to get another event.
 	objects client.Reader
+	watched client.Reader
 	reader  client.Reader
 	client  client.Client
 }
 
-// Reconcile checks the object once, and again after the interval.
+// maxIntervals is the longest time between two checks, in intervals. What an unchanged object is still checked for depends on the time only, or on
+// objects that are not watched.
+const maxIntervals = 10
+
+// Reconcile checks the object once, and again after a while.
 func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	log := logf.FromContext(ctx)
 	object := l.health.New()
@@ -55,7 +60,7 @@ func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Requ
 	if interrupted(ctx) {
 		return reconcile.Result{}, nil
 	}
-	err := l.write(ctx, object, findings, failure)
+	conditions, err := l.write(ctx, object, findings, failure)
 	switch {
 	case apierrors.IsConflict(err):
 		log.V(1).Info("The object changed during its health check, requeueing")
@@ -63,7 +68,22 @@ func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Requ
 	case client.IgnoreNotFound(err) != nil:
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: pauseAfterCheck(object.GetUID(), l.clock.Now(), l.interval)}, nil
+	pause := pauseAfterCheck(object.GetUID(), l.clock.Now(), l.interval)
+	if failure == nil {
+		pause += l.furtherIntervals(conditions)
+	}
+	return reconcile.Result{RequeueAfter: pause}, nil
+}
+
+// furtherIntervals grow with the time for which no condition has changed its status.
+func (l *healthChecker[O]) furtherIntervals(conditions []gardencorev1beta1.Condition) time.Duration {
+	unchanged := (maxIntervals - 1) * l.interval
+	for _, conditionType := range l.health.Types {
+		if condition := v1beta1helper.GetCondition(conditions, conditionType); condition != nil {
+			unchanged = min(unchanged, l.clock.Since(condition.LastTransitionTime.Time)-l.interval)
+		}
+	}
+	return max(unchanged, 0).Truncate(l.interval)
 }
 
 // check calls the Check with a deadline and recovers its panics.
@@ -77,19 +97,19 @@ func (l *healthChecker[O]) check(ctx context.Context, object O) (findings Findin
 			findings, err = nil, contained
 		}
 	}()
-	return l.health.Check(ctx, CheckInput[O]{Object: clone(object), Reader: l.reader, Now: l.clock.Now()})
+	return l.health.Check(ctx, CheckInput[O]{Object: clone(object), Watched: l.watched, Reader: l.reader, Now: l.clock.Now()})
 }
 
-// write patches the object's conditions if anything has changed. For the API server, the list of conditions is one value, parts of which
+// write patches the object's conditions if anything has changed, and returns them. For the API server, the list of conditions is one value, parts of which
 // others write: it is written only over the version of the object that was checked. That also
 // prevents a slow check from changing an object that was deleted or migrated meanwhile.
-func (l *healthChecker[O]) write(ctx context.Context, object O, findings Findings, failure error) error {
+func (l *healthChecker[O]) write(ctx context.Context, object O, findings Findings, failure error) ([]gardencorev1beta1.Condition, error) {
 	known := object.GetExtensionStatus().GetConditions()
 	next := l.health.conditionsAfter(known, findings, failure, l.clock.Now())
 	log := logf.FromContext(ctx)
 	if equality.Semantic.DeepEqual(known, next) {
 		log.V(1).Info("Health unchanged")
-		return nil
+		return next, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -97,7 +117,7 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 	desired.GetExtensionStatus().SetConditions(next)
 	patch := client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
 	if err := l.client.Status().Patch(ctx, desired, patch); err != nil {
-		return fmt.Errorf("writing conditions: %w", err)
+		return nil, fmt.Errorf("writing conditions: %w", err)
 	}
 	for _, condition := range next {
 		before := v1beta1helper.GetCondition(known, condition.Type)
@@ -105,11 +125,11 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 			log.Info("Health changed", "condition", condition.Type, "status", condition.Status, "message", condition.Message)
 		}
 	}
-	return nil
+	return next, nil
 }
 
-// eventHandler starts the checks of an object when it is first seen, and when it becomes one that is to be checked. From then
-// on each check schedules the next one.
+// eventHandler starts the checks of an object when it is first seen, when it becomes one that is to be checked, and after each operation. From
+// then on each check schedules the next one.
 func (l *healthChecker[O]) eventHandler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -119,11 +139,34 @@ func (l *healthChecker[O]) eventHandler() handler.EventHandler {
 		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			isReplaced := e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
-			if provisioned(e.ObjectNew) && (isReplaced || !provisioned(e.ObjectOld)) {
+			switch {
+			case !provisioned(e.ObjectNew):
+			case isReplaced || !provisioned(e.ObjectOld):
 				queue.Add(requestFor(e.ObjectNew))
+			case resultsDiffer(e.ObjectOld, e.ObjectNew):
+				queue.AddAfter(requestFor(e.ObjectNew), min(changePause, l.interval))
 			}
 		},
 	}
+}
+
+// resultsDiffer reports whether an operation has begun, ended or changed something in the status that a check may read.
+func resultsDiffer(before, after client.Object) bool {
+	was, wasOK := before.(Object)
+	is, isOK := after.(Object)
+	if !wasOK || !isOK {
+		return false
+	}
+	return stateOfOperation(was) != stateOfOperation(is) ||
+		!equality.Semantic.DeepEqual(was.GetExtensionStatus().GetLastError(), is.GetExtensionStatus().GetLastError()) ||
+		!equality.Semantic.DeepEqual(was.GetExtensionStatus().GetProviderStatus(), is.GetExtensionStatus().GetProviderStatus())
+}
+
+func stateOfOperation(object Object) gardencorev1beta1.LastOperationState {
+	if lastOperation := object.GetExtensionStatus().GetLastOperation(); lastOperation != nil {
+		return lastOperation.State
+	}
+	return ""
 }
 
 func requestFor(object client.Object) reconcile.Request {

@@ -30,12 +30,14 @@ func AddHealth(mgr manager.Manager, options contract.Options) error {
 		New:   func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} },
 		Types: []gardencorev1beta1.ConditionType{controlPlaneHealthy, systemComponentsHealthy},
 		Check: checkHealth,
+		Watches: managedresource.Watches([]string{annotationHibernated},
+			resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses),
 	}, options)
 }
 
-// checkHealth makes four small requests if all is healthy.
+// checkHealth makes no request if all is healthy.
 func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.ControlPlane]) (contract.Findings, error) {
-	found, err := managedresource.Read(ctx, check.Reader, check.Object.Namespace,
+	found, err := managedresource.Read(ctx, check.Watched, check.Object.Namespace,
 		resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses)
 	if err != nil {
 		return nil, err

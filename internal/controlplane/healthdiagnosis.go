@@ -51,7 +51,11 @@ func quoted(names []string) string { return `"` + strings.Join(names, `", "`) + 
 func readDeployments(
 	ctx context.Context, reader client.Reader, resource *resourcesv1alpha1.ManagedResource,
 ) (found []*appsv1.Deployment, missing []string, err error) {
-	for _, ref := range resource.Status.Resources {
+	complete := &resourcesv1alpha1.ManagedResource{} // what is watched does not have its objects
+	if err := reader.Get(ctx, client.ObjectKeyFromObject(resource), complete); err != nil {
+		return nil, nil, fmt.Errorf("reading ManagedResource %s: %w", resource.Name, err)
+	}
+	for _, ref := range complete.Status.Resources {
 		if ref.Kind != "Deployment" || ref.GroupVersionKind().Group != appsv1.GroupName {
 			continue
 		}

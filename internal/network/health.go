@@ -22,18 +22,23 @@ const (
 // ObservabilityComponentsHealthy for the monitoring in the seed. It reads the health of the ManagedResources, which includes that of each DaemonSet and
 // Deployment, so it needs no access to the shoot.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
+	var names []string
+	for _, networkType := range options.Types {
+		names = append(names, resourceShoot(networkType), resourceSeed(networkType))
+	}
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Network]{
-		Name:  "network",
-		New:   func() *extensionsv1alpha1.Network { return &extensionsv1alpha1.Network{} },
-		Types: []gardencorev1beta1.ConditionType{systemComponentsHealthy, observabilityComponentsHealthy},
-		Check: checkHealth,
+		Name:    "network",
+		New:     func() *extensionsv1alpha1.Network { return &extensionsv1alpha1.Network{} },
+		Types:   []gardencorev1beta1.ConditionType{systemComponentsHealthy, observabilityComponentsHealthy},
+		Check:   checkHealth,
+		Watches: managedresource.Watches([]string{annotationHibernated}, names...),
 	}, options)
 }
 
-// checkHealth makes two small requests.
+// checkHealth makes no request.
 func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.Network]) (contract.Findings, error) {
 	shoot, seed := resourceShoot(check.Object.Spec.Type), resourceSeed(check.Object.Spec.Type)
-	found, err := managedresource.Read(ctx, check.Reader, check.Object.Namespace, shoot, seed)
+	found, err := managedresource.Read(ctx, check.Watched, check.Object.Namespace, shoot, seed)
 	if err != nil {
 		return nil, err
 	}

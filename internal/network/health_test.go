@@ -80,7 +80,7 @@ func TestCheckHealth(t *testing.T) {
 				object.Status.State = &runtime.RawExtension{Raw: []byte(test.state)}
 			}
 			findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Network]{
-				Object: object, Reader: test.found, Now: contracttest.ManagedResourceTime(),
+				Object: object, Watched: test.found, Now: contracttest.ManagedResourceTime(),
 			})
 			require.NoError(t, err)
 			require.Len(t, findings, 2)

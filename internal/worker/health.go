@@ -22,17 +22,24 @@ const everyNodeReady = gardencorev1beta1.ShootEveryNodeReady
 // access to the shoot. gardenlet compares the nodes themselves with the machines for the same condition.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.Worker]{
-		Name:  "worker",
-		New:   func() *extensionsv1alpha1.Worker { return &extensionsv1alpha1.Worker{} },
-		Types: []gardencorev1beta1.ConditionType{everyNodeReady},
-		Check: checkHealth,
+		Name:    "worker",
+		New:     func() *extensionsv1alpha1.Worker { return &extensionsv1alpha1.Worker{} },
+		Types:   []gardencorev1beta1.ConditionType{everyNodeReady},
+		Check:   checkHealth,
+		Watches: []contract.Watch{{Object: &machinev1alpha1.MachineDeployment{}, Strip: stripMachineDeployment}},
 	}, options)
 }
 
-// checkHealth makes one request: a deployment's status has its failed machines with reasons.
+func stripMachineDeployment(object client.Object) {
+	if deployment, ok := object.(*machinev1alpha1.MachineDeployment); ok {
+		machinestatus.Strip(deployment)
+	}
+}
+
+// checkHealth makes no request.
 func checkHealth(ctx context.Context, input contract.CheckInput[*extensionsv1alpha1.Worker]) (contract.Findings, error) {
 	found := &machinev1alpha1.MachineDeploymentList{}
-	if err := input.Reader.List(ctx, found, client.InNamespace(input.Object.Namespace)); err != nil {
+	if err := input.Watched.List(ctx, found, client.InNamespace(input.Object.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing the deployments of machines: %w", err)
 	}
 	return contract.Findings{everyNodeReady: machinestatus.FindingOf(input.Object.Status.MachineDeployments, found.Items)}, nil

@@ -34,11 +34,11 @@ func TestCheckHealth(t *testing.T) {
 	worker := &extensionsv1alpha1.Worker{}
 	worker.Status.MachineDeployments = []extensionsv1alpha1.MachineDeployment{{Name: "one-cpu-z1"}}
 	reader := &deploymentReader{}
-	findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{Object: worker, Reader: reader})
+	findings, err := checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{Object: worker, Watched: reader})
 	require.NoError(t, err)
 	assert.Equal(t, contract.Findings{everyNodeReady: contract.Finding{Message: "MachineDeployment one-cpu-z1 does not exist."}}, findings)
 	assert.Equal(t, 1, reader.reads)
 
-	_, err = checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{Object: worker, Reader: &deploymentReader{err: errors.New("gone")}})
+	_, err = checkHealth(t.Context(), contract.CheckInput[*extensionsv1alpha1.Worker]{Object: worker, Watched: &deploymentReader{err: errors.New("gone")}})
 	assert.EqualError(t, err, "listing the deployments of machines: gone")
 }

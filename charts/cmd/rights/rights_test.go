@@ -67,10 +67,12 @@ func TestPage_BoundNames(t *testing.T) {
 		{"network-controller", "managedresources", "get"}:         {calico + "config", calico + "seed"},
 		{"network-controller", "managedresources", "patch"}:       {calico + "config", calico + "seed"},
 		{"network-controller", "managedresources", "delete"}:      {calico + "config", calico + "seed"},
+		{"network-controller", "managedresources", "watch"}:       {calico + "config", calico + "seed"},
 		{"network-controller", "managedresources", "create"}:      nil,
 		{"controlplane-controller", "managedresources", "get"}:    controlPlanes,
 		{"controlplane-controller", "managedresources", "patch"}:  controlPlanes,
 		{"controlplane-controller", "managedresources", "delete"}: controlPlanes,
+		{"controlplane-controller", "managedresources", "watch"}:  controlPlanes[:4],
 		{"controlplane-controller", "managedresources", "create"}: nil,
 	} {
 		one, err := rightsOf(what.controller)

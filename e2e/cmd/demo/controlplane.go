@@ -13,7 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-// conditionTimeout bounds the wait for healthy conditions. The controller checks every half minute.
+// conditionTimeout bounds the wait for healthy conditions. The controllers watch what they depend on.
 const conditionTimeout = 2 * time.Minute
 
 // startCluster starts what a ControlPlane needs: gardenlet has deployed etcd and API server before.
@@ -68,7 +68,7 @@ func (d *demo) deployControlPlane(ctx context.Context) error {
 
 // waitHealthy prints the conditions until they are healthy.
 func (d *demo) waitHealthy(ctx context.Context) error {
-	d.screen.Heading("The controllers check the health of what they have deployed, every half minute")
+	d.screen.Heading("The controllers watch the health of what they have deployed")
 	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
 	defer cancel()
 	block := d.screen.Block()

@@ -11,7 +11,6 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -25,17 +24,41 @@ const (
 	rolloutLimit = time.Hour
 )
 
-// Read returns those of the named ManagedResources that exist, by name. A list would include
-// all others of the shoot, which take ten times the memory. It reads from the API server's cache, which may be a moment old, and
-// so without a load on etcd for all shoots.
+// Watches selects the named ManagedResources for a health check: what Read returns of them, with these annotations. A watch of all would include the
+// others of each shoot, which take ten times the memory.
+func Watches(annotations []string, names ...string) []contract.Watch {
+	strip := func(object client.Object) {
+		resource, ok := object.(*resourcesv1alpha1.ManagedResource)
+		if !ok {
+			return
+		}
+		kept := map[string]string{}
+		for _, key := range annotations {
+			if value, found := resource.Annotations[key]; found {
+				kept[key] = value
+			}
+		}
+		resource.Annotations, resource.Labels, resource.OwnerReferences, resource.Finalizers = kept, nil, nil, nil
+		resource.Spec = resourcesv1alpha1.ManagedResourceSpec{}
+		resource.Status = resourcesv1alpha1.ManagedResourceStatus{
+			Conditions: resource.Status.Conditions, ObservedGeneration: resource.Status.ObservedGeneration,
+		}
+	}
+	var watches []contract.Watch
+	for _, name := range names {
+		watches = append(watches, contract.Watch{Object: &resourcesv1alpha1.ManagedResource{}, Name: name, Strip: strip})
+	}
+	return watches
+}
+
+// Read returns those of the named ManagedResources that exist, by name.
 func Read(
 	ctx context.Context, reader client.Reader, namespace string, names ...string,
 ) (map[string]*resourcesv1alpha1.ManagedResource, error) {
-	fromMemory := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}}
 	found := map[string]*resourcesv1alpha1.ManagedResource{}
 	for _, name := range names {
 		resource := &resourcesv1alpha1.ManagedResource{}
-		err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource, fromMemory)
+		err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, resource)
 		switch {
 		case err == nil:
 			found[name] = resource

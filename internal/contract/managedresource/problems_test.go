@@ -10,6 +10,7 @@ import (
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
@@ -86,6 +87,13 @@ func TestFindProblems(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			problems := FindProblems(map[string]*resourcesv1alpha1.ManagedResource{"r": test.resource}, healthNow, "r")
+			watched := test.resource.DeepCopy()
+			Watches(nil, "r")[0].Strip(watched)
+			inMemory := FindProblems(map[string]*resourcesv1alpha1.ManagedResource{"r": watched}, healthNow, "r")
+			require.Len(t, inMemory, len(problems), "what is watched is enough")
+			for i := range problems {
+				assert.Equal(t, problems[i].Sentence(), inMemory[i].Sentence())
+			}
 			if !test.stricter {
 				assert.Equal(t, health.CheckManagedResource(test.resource) == nil, len(problems) == 0, "Gardener's own check disagrees")
 			}
@@ -99,6 +107,22 @@ func TestFindProblems(t *testing.T) {
 			assert.Equal(t, test.within, problems[0].Applied)
 		})
 	}
+}
+
+func TestWatches(t *testing.T) {
+	watches := Watches([]string{"kept"}, "one", "two")
+	require.Len(t, watches, 2)
+	assert.Equal(t, []string{"one", "two"}, []string{watches[0].Name, watches[1].Name})
+	resource := contracttest.ManagedResource("one")
+	resource.Annotations, resource.Labels = map[string]string{"kept": "a", "other": "b"}, map[string]string{"c": "d"}
+	resource.Spec.SecretRefs = []corev1.LocalObjectReference{{Name: "content"}}
+	resource.Status.Resources = []resourcesv1alpha1.ObjectReference{{}}
+	want := &resourcesv1alpha1.ManagedResource{ObjectMeta: *resource.ObjectMeta.DeepCopy()}
+	want.Annotations, want.Labels = map[string]string{"kept": "a"}, nil
+	want.Status.Conditions, want.Status.ObservedGeneration = resource.Status.Conditions, resource.Status.ObservedGeneration
+
+	watches[1].Strip(resource)
+	assert.Equal(t, want, resource)
 }
 
 func TestFindingOf(t *testing.T) {

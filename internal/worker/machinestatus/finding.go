@@ -50,6 +50,12 @@ func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev
 	}
 }
 
+// Strip removes from a deployment what FindingOf does not read.
+func Strip(d *machinev1alpha1.MachineDeployment) {
+	d.Annotations, d.OwnerReferences, d.Finalizers = nil, nil, nil
+	d.Spec = machinev1alpha1.MachineDeploymentSpec{Replicas: d.Spec.Replicas, Strategy: d.Spec.Strategy}
+}
+
 // problem is a problem of a deployment of machines.
 type problem struct {
 	message string
