@@ -33,7 +33,7 @@ type claim struct {
 	reason string
 	// before and after are scripts that TestRun runs around the block, e.g. to create what it changes, and to see that it did.
 	before, after string
-	// replace are names that the reader fills in, with what TestRun takes for them.
+	// replace are texts, e.g. names that the reader fills in, with what TestRun takes for them.
 	replace map[string]string
 	// files are files in the working directory, each with the first line of the block of the page that is its content.
 	files map[string]string
@@ -51,7 +51,7 @@ func claims() map[string]map[string]claim {
 		"README.md": {
 			"make demo": {kind: followed, by: "e2e/docs:TestDemo"},
 			"infrastructure/demo    Create     Processing  ████████████████░░░░  83 %  ensuring router interface in shoot--dev--demo": {kind: demo},
-			"VERSION=v0.1.0 REPOSITORY=registry.example.org/trellis": {kind: followed, by: "charts/cmd/registrations:TestPages_InstallBlocks"},
+			"VERSION=v0.1.0": {kind: followed, by: "charts/cmd/registrations:TestPages_ReleaseBlocks"},
 		},
 		"docs/getting-started.md": {
 			"make demo     # real API servers of seed and shoot, a fake OpenStack: shows the reconciliation of four extension objects": {
@@ -75,12 +75,18 @@ func claims() map[string]map[string]claim {
 			"(cd e2e && GOWORK=off go test ./internal/components -update)":           {kind: checked, reason: "the tests run without -update everywhere"},
 			"make e2e-openstack RECORD=zed                              # all of it": {kind: checked, reason: "it needs a real OpenStack"},
 		},
+		"docs/development/releases.md": {
+			"make release VERSION=v0.1.0 PUSH=registry.example.org/trellis SIGN_KEY=signing.key": {
+				kind: checked, reason: "it builds all binaries for two platforms; images/cmd/release makes a release of one in its test, e2e/kind/release of all",
+			},
+		},
 		"docs/operations/install.md": {
+			"VERSION=v0.1.0": {kind: followed, by: "charts/cmd/registrations:TestPages_ReleaseBlocks"},
 			"VERSION=v0.1.0 REPOSITORY=registry.example.org/trellis": {kind: followed, by: "charts/cmd/registrations:TestPages_InstallBlocks"},
 			`make images-verify KEY=bin/images/signing-key.pub ARGS="$REPOSITORY/worker-controller:$VERSION bin/images/worker-controller.tar"`: {
 				kind: parsed, reason: "it needs signed images in a registry, and cosign",
 			},
-			`GARDEN=garden.kubeconfig REGISTRATIONS=bin/registrations   # written as in "Install"`: {
+			`GARDEN=garden.kubeconfig REGISTRATIONS=bin/registrations   # written as above, or those of a release`: {
 				kind:   run,
 				before: gardenStatuses,
 				after: `kubectl --kubeconfig "$GARDEN" get controllerregistrations infrastructure controlplane network worker provider-openstack
@@ -124,8 +130,8 @@ kubectl --kubeconfig "$GARDEN" delete controllerregistrations,controllerdeployme
 
 func admissionClaims() map[string]claim {
 	return map[string]claim{
-		`make registrations VERSION=$VERSION OUT=bin/registrations ARGS="--image-repository $REPOSITORY --charts ../bin/charts --chart-repository $REPOSITORY/charts"`: {
-			kind: run, after: `kubectl --kubeconfig "$RUNTIME" get extensions.operator.gardener.cloud`,
+		"make charts VERSION=$VERSION PUSH=$REPOSITORY": {
+			kind: run, replace: chartsAreNotPushed(), after: `kubectl --kubeconfig "$RUNTIME" get extensions.operator.gardener.cloud`,
 		},
 		`make registrations VERSION=$VERSION OUT=bin/registrations ARGS="--image-repository $REPOSITORY --charts ../bin/charts"`: {
 			kind:  run,
@@ -152,9 +158,9 @@ func rolloutClaims() map[string]claim {
 		`kubectl --kubeconfig "$GARDEN" apply --server-side -f bin/registrations/controllerinstallation/rawchart.yaml # written as under Install`: {
 			kind: run, after: `kubectl --kubeconfig "$GARDEN" get controllerregistration controllerinstallation`,
 		},
-		`make registrations VERSION=$VERSION OUT=bin/registrations \`: {
+		"make charts VERSION=$VERSION PUSH=$REPOSITORY": {
 			kind:    run,
-			replace: map[string]string{"<file>": "values.yaml"},
+			replace: chartsAreNotPushed("<file>", "values.yaml"),
 			before:  `echo "gardenAddress: https://api.garden.example.org" > values.yaml`,
 			after:   `kubectl --kubeconfig "$RUNTIME" get extensions.operator.gardener.cloud -o yaml | grep -F api.garden.example.org`,
 		},
@@ -175,6 +181,15 @@ grep 'paused: true' network.yaml && grep 'installation.trellis.garden/retry: 5d9
 			after: `kubectl --kubeconfig "$GARDEN" get controllerdeployments.v1.core.gardener.cloud network -o jsonpath='{.helm.rawChart}' | grep -c .`,
 		},
 	}
+}
+
+// chartsAreNotPushed replaces the command that pushes charts, which images/cmd/release tests, and further texts, each by the next.
+func chartsAreNotPushed(further ...string) map[string]string {
+	all := map[string]string{"make charts": "make --dry-run charts"}
+	for i := 0; i < len(further); i += 2 {
+		all[further[i]] = further[i+1]
+	}
+	return all
 }
 
 // gardenStatuses does what Gardener's controllers of Projects and Shoots do, until the script ends: the clusters of TestRun have none.
