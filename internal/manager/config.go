@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +32,7 @@ type config struct {
 
 	healthBindAddress  string
 	metricsBindAddress string
+	pprofBindAddress   string
 	logLevel           string
 	logFormat          string
 
@@ -51,6 +53,7 @@ func defaultConfig(b Binary, env environment) config {
 		leaderElectionNamespace: env.podNamespace,
 		healthBindAddress:       ":8081",
 		metricsBindAddress:      ":8080",
+		pprofBindAddress:        cmp.Or(env.pprofBindAddress, "0"),
 		logLevel:                logInfo,
 		logFormat:               logJSON,
 		webhooks:                defaultWebhookOptions(b, env),
@@ -191,6 +194,12 @@ func (c *config) observabilityFlags() []setting {
 			usage:   "Where Prometheus metrics are served, under /metrics.",
 			allowed: addresses,
 			parse:   address(&c.metricsBindAddress),
+		},
+		{
+			name: "pprof-bind-address", value: "ADDRESS", defaults: c.pprofBindAddress,
+			usage:   "Where profiles for go tool pprof are served, under /debug/pprof. They are not protected: use an address of loopback. The environment variable " + pprofVariable + " says the same.",
+			allowed: addresses,
+			parse:   address(&c.pprofBindAddress),
 		},
 		{
 			name: "log-level", value: "LEVEL", defaults: c.logLevel,

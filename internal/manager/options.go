@@ -30,6 +30,9 @@ import (
 // pod's default grace period of 30 seconds.
 const gracefulShutdown = 25 * time.Second
 
+// pprofVariable is the environment variable with the default of --pprof-bind-address.
+const pprofVariable = "TRELLIS_PPROF_BIND_ADDRESS"
+
 // podNamespaceFile is the file in which the kubelet stores the namespace of a pod.
 const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
@@ -41,6 +44,8 @@ type environment struct {
 	kubeconfig string
 	// gardenKubeconfig is the value of GARDEN_KUBECONFIG.
 	gardenKubeconfig string
+	// pprofBindAddress is the value of TRELLIS_PPROF_BIND_ADDRESS.
+	pprofBindAddress string
 	// setGlobalLogger sets the logger of libraries that log through globals; may be nil.
 	setGlobalLogger func(logr.Logger)
 }
@@ -53,6 +58,8 @@ func readEnvironment() environment {
 		kubeconfig:   os.Getenv(clientcmd.RecommendedConfigPathEnvVar),
 		// gardener-operator sets this variable, and upstream's admission reads it.
 		gardenKubeconfig: os.Getenv("GARDEN_KUBECONFIG"),
+		// A chart's extraEnv can set it, where an argument cannot be added.
+		pprofBindAddress: os.Getenv(pprofVariable),
 		setGlobalLogger: func(log logr.Logger) {
 			logf.SetLogger(log)
 			klog.SetLoggerWithOptions(log, klog.ContextualLogger(true))
@@ -96,6 +103,7 @@ func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrl
 		NewClient:               newUncachedClient,
 		HealthProbeBindAddress:  cfg.healthBindAddress,
 		Metrics:                 metricsserver.Options{BindAddress: cfg.metricsBindAddress},
+		PprofBindAddress:        cfg.pprofBindAddress,
 		LeaderElection:          cfg.leaderElection,
 		LeaderElectionID:        cfg.leaderElectionID,
 		LeaderElectionNamespace: cfg.leaderElectionNamespace,

@@ -110,7 +110,7 @@ func TestProcess(t *testing.T) {
 
 func testLifecycle(t *testing.T, c client.Client, kubeconfig string) {
 	t.Helper()
-	health, metrics := freeAddress(t), freeAddress(t)
+	health, metrics, profiles := freeAddress(t), freeAddress(t), freeAddress(t)
 	working, saved := make(chan struct{}), make(chan struct{})
 	binary := testBinary()
 	binary.AddToScheme = addNothing
@@ -134,7 +134,7 @@ func testLifecycle(t *testing.T, c client.Client, kubeconfig string) {
 			"--types=openstack", "--kubeconfig=" + kubeconfig,
 			"--leader-election-namespace=default", "--heartbeat-namespace=default",
 			"--health-bind-address=" + health, "--metrics-bind-address=" + metrics,
-		}, environment{}, io.Discard, logs)
+		}, environment{pprofBindAddress: profiles}, io.Discard, logs)
 	}()
 	select {
 	case <-working:
@@ -161,6 +161,8 @@ func testLifecycle(t *testing.T, c client.Client, kubeconfig string) {
 	}
 	_, page := get(t.Context(), "http://"+metrics+"/metrics")
 	assert.Contains(t, page, "trellis_build_info{")
+	status, _ := get(t.Context(), "http://"+profiles+"/debug/pprof/heap")
+	assert.Equal(t, http.StatusOK, status)
 
 	stop()
 	assert.Equal(t, exitClean, <-exit, "logs:\n%s", logs)
