@@ -74,7 +74,7 @@ func TestPush(t *testing.T) {
 	assert.EqualValues(t, "application/vnd.cncf.helm.chart.content.v1.tar+gzip", mediaType)
 	content, err := layers[0].Compressed()
 	require.NoError(t, err)
-	defer content.Close() //nolint:errcheck // nothing was written
+	defer content.Close()
 	raw, err := io.ReadAll(content)
 	require.NoError(t, err)
 	assert.True(t, bytes.Equal(archive, raw))

@@ -140,7 +140,7 @@ func TestPublish(t *testing.T) {
 	assertPacked(t, out)
 	pushed := strings.Fields(images + charts)
 	require.Len(t, pushed, 10)
-	for _, line := range strings.Fields(charts) {
+	for line := range strings.FieldsSeq(charts) {
 		assert.Equal(t, archiveOf(t, out, line), pullChart(t, line))
 	}
 	for _, file := range []string{"SHA256SUMS", "digests.txt", "chart-digests.txt", "network-controller.tar"} {

@@ -20,8 +20,10 @@ const (
 	ProvenanceDocument = "provenance.json"
 )
 
-// BillDocument and SignedBillDocument are where an archive has the bill of materials of an architecture, as it is and signed.
-func BillDocument(architecture string) string       { return architecture + ".cdx.json" }
+// BillDocument is where an archive has the bill of materials of an architecture.
+func BillDocument(architecture string) string { return architecture + ".cdx.json" }
+
+// SignedBillDocument is where an archive has the signed bill of materials of an architecture.
 func SignedBillDocument(architecture string) string { return architecture + ".cdx.signed.json" }
 
 // UnknownCommit is the commit, or its date, that nobody has named.
