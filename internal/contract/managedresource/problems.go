@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -41,7 +42,7 @@ func Watches(annotations []string, names ...string) []contract.Watch {
 		resource.Annotations, resource.Labels, resource.OwnerReferences, resource.Finalizers = kept, nil, nil, nil
 		resource.Spec = resourcesv1alpha1.ManagedResourceSpec{}
 		resource.Status = resourcesv1alpha1.ManagedResourceStatus{
-			Conditions: resource.Status.Conditions, ObservedGeneration: resource.Status.ObservedGeneration,
+			Conditions: compact(resource.Status.Conditions), ObservedGeneration: resource.Status.ObservedGeneration,
 		}
 	}
 	var watches []contract.Watch
@@ -49,6 +50,18 @@ func Watches(annotations []string, names ...string) []contract.Watch {
 		watches = append(watches, contract.Watch{Object: &resourcesv1alpha1.ManagedResource{}, Name: name, Strip: strip})
 	}
 	return watches
+}
+
+// compact returns conditions that need less memory: the same texts are in thousands of objects.
+func compact(conditions []gardencorev1beta1.Condition) []gardencorev1beta1.Condition {
+	compacted := make([]gardencorev1beta1.Condition, len(conditions)) // without the unused capacity that a decoder leaves
+	copy(compacted, conditions)
+	for i := range compacted {
+		c := &compacted[i]
+		c.Type, c.Status = unique.Make(c.Type).Value(), unique.Make(c.Status).Value()
+		c.Reason, c.Message = unique.Make(c.Reason).Value(), unique.Make(c.Message).Value()
+	}
+	return compacted
 }
 
 // Read returns those of the named ManagedResources that exist, by name.
