@@ -78,8 +78,7 @@ func (c checkout) dryRun(ctx context.Context, args []string) (string, error) {
 	dry.Dir = string(c)
 	dry.Env = environmentWithoutMake()
 	output, err := dry.Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("make %s: %s", strings.Join(args, " "), failed.Stderr)
 	}
 	return string(output), err

@@ -44,7 +44,7 @@ func nearest(lines []string, sample string) []string {
 	words := strings.Fields(sample)
 	common := func(line string) int {
 		n := -len(strings.Fields(line))
-		for _, word := range strings.Fields(line) {
+		for word := range strings.FieldsSeq(line) {
 			if slices.Contains(words, word) {
 				n += 3
 			}

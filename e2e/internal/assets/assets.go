@@ -4,6 +4,7 @@ package assets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -168,11 +169,14 @@ func newBuild(name, dir string) (build, error) {
 // upToDate reports whether the program is there as it would be built, or downloaded.
 func (b build) upToDate(ctx context.Context) (bool, error) {
 	found, err := os.ReadFile(b.stampFile())
-	if err != nil {
-		return false, nil
+	if err == nil {
+		_, err = os.Stat(b.target())
 	}
-	if _, err := os.Stat(b.target()); err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return false, nil
+	case err != nil:
+		return false, err
 	}
 	if slices.Contains(APIServer(), b.name) && string(found) == pinnedPrebuilt().stamp() {
 		return true, nil

@@ -31,7 +31,7 @@ func thirdParty(names ...string) []program {
 // minBuildTime is how long a build takes that is worth a line. Programs that are up to date take less.
 const minBuildTime = 2 * time.Second
 
-// builds builds programs in the background, one after another, since each build uses all processors.
+// builds are builds of programs in the background, one after another, since each uses all processors.
 type builds struct {
 	programs []program
 	cancel   context.CancelFunc

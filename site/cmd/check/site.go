@@ -32,11 +32,12 @@ type page struct {
 // readSite reads all pages below a folder, and the search index.
 func readSite(folder string) (site, error) {
 	s := site{folder: folder, pages: map[string]page{}}
-	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(name) != ".html" {
+	root := os.DirFS(folder)
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) != ".html" {
 			return err
 		}
-		file, err := os.Open(name)
+		file, err := root.Open(name)
 		if err != nil {
 			return err
 		}
@@ -44,9 +45,8 @@ func readSite(folder string) (site, error) {
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("parsing %s: %w", name, err)
 		}
-		relative, err := filepath.Rel(folder, name)
-		s.pages[strings.TrimSuffix(filepath.ToSlash(relative), "index.html")] = p
-		return err
+		s.pages[strings.TrimSuffix(name, "index.html")] = p
+		return nil
 	})
 	if err != nil {
 		return site{}, err
