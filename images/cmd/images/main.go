@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/trellis-garden/trellis/images/internal/attestation"
 	"github.com/trellis-garden/trellis/images/internal/builder"
+	"github.com/trellis-garden/trellis/images/internal/cli"
 )
 
 const usage = `Usage: images build --version V --out DIR [flags]
@@ -58,41 +57,23 @@ and no others, and the bills of materials are theirs.
 Exit codes: 0 done, 1 failed, 2 not understood.
 `
 
-// The exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
+func main() { os.Exit(program().Main()) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+func program() cli.Program { return cli.Program{Name: "images", Usage: usage, Run: run} }
 
-func run(ctx context.Context, args []string, out, problems io.Writer) int {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 && args[0] == "verify" {
-		return runVerify(ctx, args[1:], out, problems)
+		return runVerify(ctx, args[1:], out)
 	}
 	o, err := parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, usage)
-		return 0
-	case err != nil:
-		fmt.Fprintf(problems, "images: %v\nTry \"images --help\".\n", err)
-		return exitUsage
+	if err != nil {
+		return cli.UsageError{Err: err}
 	}
 	products, err := builder.Build(ctx, o, out)
-	if err == nil {
-		err = report(out, o, products)
-	}
 	if err != nil {
-		fmt.Fprintf(problems, "images: %v\n", err)
-		return exitFailed
+		return err
 	}
-	return 0
+	return report(out, o, products)
 }
 
 func parse(args []string) (builder.Options, error) {

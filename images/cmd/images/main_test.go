@@ -23,6 +23,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/images/internal/cli"
 )
 
 // root is the root of the repository.
@@ -145,28 +147,28 @@ func TestRun_Errors(t *testing.T) {
 		code int
 		want string
 	}{
-		"no command":                  {nil, exitUsage, "the commands are build and verify"},
-		"another command":             {[]string{"push"}, exitUsage, "the commands are build and verify"},
-		"a flag that is not known":    {append(good, "--fast"), exitUsage, "-fast"},
-		"an argument":                 {append(good, "hello"), exitUsage, `build takes flags only, not "hello"`},
-		"no version":                  {[]string{"build", "--out", out}, exitUsage, "--version and --out are needed"},
-		"a version that is no tag":    {append(good, "--version", "v1+x"), exitUsage, "makes no name for an image"},
-		"a repository without a host": {append(good, "--push", "team"), exitUsage, "makes no name for an image"},
-		"a date of another form":      {append(good, "--date", "yesterday"), exitUsage, `--date "yesterday" is no time such as`},
-		"a platform without binaries": {append(good, "--platform", "windows/amd64"), exitUsage, `"windows/amd64" is neither`},
-		"a platform twice":            {append(good, "--platform", "linux/arm64,linux/arm64"), exitUsage, "names linux/arm64 twice"},
-		"a binary that is not there":  {append(good, "--binary", "x"), exitFailed, `there is no command "x"; there are bye, hello`},
-		"a key that is not there":     {append(good, "--sign-key", filepath.Join(out, "none")), exitFailed, "--sign-key: open "},
-		"nothing to verify":           {[]string{"verify", "--key", "key.pub"}, exitUsage, "verify needs --key and an archive or an image"},
-		"another folder":              {append(good, "--source", out), exitFailed, "there is no folder cmd in " + out},
-		"code that does not compile":  {append(good, "--binary", "bye"), exitFailed, "undefined: undefined"},
+		"no command":                  {nil, cli.ExitUsage, "the commands are build and verify"},
+		"another command":             {[]string{"push"}, cli.ExitUsage, "the commands are build and verify"},
+		"a flag that is not known":    {append(good, "--fast"), cli.ExitUsage, "-fast"},
+		"an argument":                 {append(good, "hello"), cli.ExitUsage, `build takes flags only, not "hello"`},
+		"no version":                  {[]string{"build", "--out", out}, cli.ExitUsage, "--version and --out are needed"},
+		"a version that is no tag":    {append(good, "--version", "v1+x"), cli.ExitUsage, "makes no name for an image"},
+		"a repository without a host": {append(good, "--push", "team"), cli.ExitUsage, "makes no name for an image"},
+		"a date of another form":      {append(good, "--date", "yesterday"), cli.ExitUsage, `--date "yesterday" is no time such as`},
+		"a platform without binaries": {append(good, "--platform", "windows/amd64"), cli.ExitUsage, `"windows/amd64" is neither`},
+		"a platform twice":            {append(good, "--platform", "linux/arm64,linux/arm64"), cli.ExitUsage, "names linux/arm64 twice"},
+		"a binary that is not there":  {append(good, "--binary", "x"), cli.ExitFailed, `there is no command "x"; there are bye, hello`},
+		"a key that is not there":     {append(good, "--sign-key", filepath.Join(out, "none")), cli.ExitFailed, "--sign-key: open "},
+		"nothing to verify":           {[]string{"verify", "--key", "key.pub"}, cli.ExitUsage, "verify needs --key and an archive or an image"},
+		"another folder":              {append(good, "--source", out), cli.ExitFailed, "there is no folder cmd in " + out},
+		"code that does not compile":  {append(good, "--binary", "bye"), cli.ExitFailed, "undefined: undefined"},
 		"a registry that is not there": {
-			append(good, "--binary", "hello", "--platform", "linux/amd64", "--push", "127.0.0.1:1/team"), exitFailed, "pushing 127.0.0.1:1/team/hello:v1",
+			append(good, "--binary", "hello", "--platform", "linux/amd64", "--push", "127.0.0.1:1/team"), cli.ExitFailed, "pushing 127.0.0.1:1/team/hello:v1",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var problems bytes.Buffer
-			assert.Equal(t, c.code, run(t.Context(), c.args, io.Discard, &problems))
+			assert.Equal(t, c.code, program().Do(t.Context(), c.args, io.Discard, &problems))
 			assert.Contains(t, problems.String(), c.want)
 		})
 	}
@@ -174,7 +176,7 @@ func TestRun_Errors(t *testing.T) {
 
 func TestHelp_AllFlags(t *testing.T) {
 	var out, problems bytes.Buffer
-	assert.Zero(t, run(context.Background(), []string{"build", "--help"}, &out, &problems))
+	assert.Zero(t, program().Do(context.Background(), []string{"build", "--help"}, &out, &problems))
 	assert.Empty(t, problems.String())
 	for _, flag := range []string{"version", "out", "commit", "date", "binary", "platform", "repository", "push", "sign-key", "source", "key"} {
 		assert.Contains(t, out.String(), "\n  --"+flag+" ")
@@ -184,7 +186,7 @@ func TestHelp_AllFlags(t *testing.T) {
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, problems bytes.Buffer
-	require.Zero(t, run(t.Context(), append([]string{"build"}, args...), &out, &problems), "%s%s", &out, &problems)
+	require.Zero(t, program().Do(t.Context(), append([]string{"build"}, args...), &out, &problems), "%s%s", &out, &problems)
 	return out.String()
 }
 

@@ -22,6 +22,8 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/images/internal/cli"
 )
 
 // writeKey writes a private key in one of the forms that are in use.
@@ -46,7 +48,7 @@ func writeKey(t *testing.T, form string) string {
 func verify(t *testing.T, key string, subjects ...string) (code int, output string) {
 	t.Helper()
 	var out bytes.Buffer
-	code = run(t.Context(), append([]string{"verify", "--key", key}, subjects...), &out, &out)
+	code = program().Do(t.Context(), append([]string{"verify", "--key", key}, subjects...), &out, &out)
 	return code, out.String()
 }
 
@@ -147,7 +149,7 @@ func TestVerify_Tampered(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			code, output := verify(t, tt.key, tt.subject)
-			assert.Equal(t, exitFailed, code)
+			assert.Equal(t, cli.ExitFailed, code)
 			assert.Contains(t, output, tt.want)
 		})
 	}
@@ -215,7 +217,7 @@ func TestVerify_ExtraFiles(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "changed.tar")
 			require.NoError(t, os.WriteFile(path, pack(t, files), 0o600))
 			code, output := verify(t, key, path)
-			assert.Equal(t, exitFailed, code)
+			assert.Equal(t, cli.ExitFailed, code)
 			assert.Contains(t, output, tt.want)
 		})
 	}

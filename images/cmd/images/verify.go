@@ -8,31 +8,24 @@ import (
 	"io"
 	"os"
 
+	"github.com/trellis-garden/trellis/images/internal/cli"
 	"github.com/trellis-garden/trellis/images/internal/signing"
 	"github.com/trellis-garden/trellis/images/internal/verifier"
 )
 
-func runVerify(ctx context.Context, args []string, out, problems io.Writer) int {
+func runVerify(ctx context.Context, args []string, out io.Writer) error {
 	var keyFile string
 	flags := flag.NewFlagSet("images verify", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&keyFile, "key", "", "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, usage)
-		return 0
-	case err == nil && (keyFile == "" || flags.NArg() == 0):
+	err := flags.Parse(args)
+	if err == nil && (keyFile == "" || flags.NArg() == 0) {
 		err = errors.New("verify needs --key and an archive or an image")
-		fallthrough
-	case err != nil:
-		fmt.Fprintf(problems, "images: %v\nTry \"images --help\".\n", err)
-		return exitUsage
 	}
-	if err := verifyAll(ctx, keyFile, flags.Args(), out); err != nil {
-		fmt.Fprintf(problems, "images: %v\n", err)
-		return exitFailed
+	if err != nil {
+		return cli.UsageError{Err: err}
 	}
-	return 0
+	return verifyAll(ctx, keyFile, flags.Args(), out)
 }
 
 func verifyAll(ctx context.Context, keyFile string, subjects []string, out io.Writer) error {

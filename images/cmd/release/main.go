@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/trellis-garden/trellis/images/internal/builder"
+	"github.com/trellis-garden/trellis/images/internal/cli"
 )
 
 const usage = `Usage: release publish --version V --push REPOSITORY --sign-key FILE --out DIR [flags]
@@ -50,38 +49,20 @@ charts pushes the charts alone, of any commit and version, and writes charts, ch
 Exit codes: 0 done, 1 failed, 2 not understood.
 `
 
-// The exit codes.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
+func main() { os.Exit(program().Main()) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+func program() cli.Program { return cli.Program{Name: "release", Usage: usage, Run: run} }
 
-func run(ctx context.Context, args []string, out, problems io.Writer) int {
+func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, usage)
-		return 0
 	case err != nil:
-		fmt.Fprintf(problems, "release: %v\nTry \"release --help\".\n", err)
-		return exitUsage
+		return cli.UsageError{Err: err}
+	case o.command == commandCharts:
+		return publishCharts(ctx, o, out)
+	default:
+		return publish(ctx, o, out)
 	}
-	do := publish
-	if o.command == commandCharts {
-		do = publishCharts
-	}
-	if err := do(ctx, o, out); err != nil {
-		fmt.Fprintf(problems, "release: %v\n", err)
-		return exitFailed
-	}
-	return 0
 }
 
 const (

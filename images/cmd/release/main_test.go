@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/images/internal/cli"
 	"github.com/trellis-garden/trellis/images/internal/signing"
 	"github.com/trellis-garden/trellis/images/internal/verifier"
 )
@@ -126,7 +127,7 @@ func verify(t *testing.T, out string, subjects ...string) (string, error) {
 func TestPublish(t *testing.T) {
 	source, out, repository := newCheckout(t), filepath.Join(t.TempDir(), "out"), startRegistry(t)+"/team"
 	var output, problems bytes.Buffer
-	require.Zero(t, run(t.Context(), []string{
+	require.Zero(t, program().Do(t.Context(), []string{
 		"publish", "--version", "v1.2.3", "--push", repository, "--sign-key", writeKey(t), "--out", out, "--source", source,
 		"--binary", "network-controller", "--platform", "linux/amd64",
 	}, &output, &problems), "%s%s", &output, &problems)
@@ -229,7 +230,7 @@ func pullChart(t *testing.T, line string) string {
 func TestCharts(t *testing.T) {
 	source, out, repository := newCheckout(t), filepath.Join(t.TempDir(), "out"), startRegistry(t)+"/team"
 	var output, problems bytes.Buffer
-	require.Zero(t, run(t.Context(), []string{"charts", "--version", "v1.2.3", "--push", repository, "--out", out, "--source", source}, &output, &problems),
+	require.Zero(t, program().Do(t.Context(), []string{"charts", "--version", "v1.2.3", "--push", repository, "--out", out, "--source", source}, &output, &problems),
 		"%s%s", &output, &problems)
 	lines := strings.Fields(readFile(t, out, "chart-digests.txt"))
 	require.Len(t, lines, 9)
@@ -254,22 +255,22 @@ func TestRun_Errors(t *testing.T) {
 		code int
 		want string
 	}{
-		"no command":                    {[]string{}, exitUsage, "the commands are publish and charts"},
-		"a version without v":           {[]string{"publish", "--version", "1.2.3"}, exitUsage, `--version "1.2.3" is no semantic version such as v1.2.3`},
-		"half a version":                {[]string{"publish", "--version", "v1.2"}, exitUsage, `--version "v1.2" is no semantic version`},
-		"a version that is no tag":      {[]string{"publish", "--version", "v1.2.3+x"}, exitUsage, `--version "v1.2.3+x" is no semantic version`},
-		"no version":                    {[]string{"publish", "--version", ""}, exitUsage, "--version is missing"},
-		"no repository":                 {[]string{"publish", "--push", ""}, exitUsage, "--push is missing: give the repository to push to"},
-		"no folder":                     {[]string{"publish", "--out", ""}, exitUsage, "--out is missing"},
-		"no key":                        {[]string{"publish", "--sign-key", ""}, exitUsage, "--sign-key is missing: a release is signed; make a key with openssl"},
-		"a key that is not there":       {[]string{"publish", "--sign-key", filepath.Join(used, "none")}, exitFailed, "--sign-key: open "},
-		"a file that is no key":         {[]string{"publish", "--sign-key", filepath.Join(used, "old.tgz")}, exitFailed, "the file holds no private key in PEM"},
-		"a repository without a host":   {[]string{"publish", "--push", "team"}, exitFailed, "--push, makes no name for an image"},
-		"a folder with files":           {[]string{"publish", "--out", used}, exitFailed, "--out " + used + " is not empty: it has old.tgz; remove the folder"},
-		"no section of the version":     {[]string{"publish", "--version", "v1.3.0"}, exitFailed, `CHANGELOG.md has no section "## v1.3.0" with notes: rename Unreleased to it`},
-		"changes that are in no commit": {[]string{"publish", "--source", dirty}, exitFailed, "has 1 changes that are in no commit; commit or remove them, or give --snapshot for a trial:\n  ?? forgotten.txt"},
-		"a tag of another commit":       {[]string{"publish", "--source", tagged}, exitFailed, "the tag v1.2.3 is not of the commit that is checked out"},
-		"a folder that is no checkout":  {[]string{"publish", "--source", t.TempDir()}, exitFailed, "git rev-parse in --source"},
+		"no command":                    {[]string{}, cli.ExitUsage, "the commands are publish and charts"},
+		"a version without v":           {[]string{"publish", "--version", "1.2.3"}, cli.ExitUsage, `--version "1.2.3" is no semantic version such as v1.2.3`},
+		"half a version":                {[]string{"publish", "--version", "v1.2"}, cli.ExitUsage, `--version "v1.2" is no semantic version`},
+		"a version that is no tag":      {[]string{"publish", "--version", "v1.2.3+x"}, cli.ExitUsage, `--version "v1.2.3+x" is no semantic version`},
+		"no version":                    {[]string{"publish", "--version", ""}, cli.ExitUsage, "--version is missing"},
+		"no repository":                 {[]string{"publish", "--push", ""}, cli.ExitUsage, "--push is missing: give the repository to push to"},
+		"no folder":                     {[]string{"publish", "--out", ""}, cli.ExitUsage, "--out is missing"},
+		"no key":                        {[]string{"publish", "--sign-key", ""}, cli.ExitUsage, "--sign-key is missing: a release is signed; make a key with openssl"},
+		"a key that is not there":       {[]string{"publish", "--sign-key", filepath.Join(used, "none")}, cli.ExitFailed, "--sign-key: open "},
+		"a file that is no key":         {[]string{"publish", "--sign-key", filepath.Join(used, "old.tgz")}, cli.ExitFailed, "the file holds no private key in PEM"},
+		"a repository without a host":   {[]string{"publish", "--push", "team"}, cli.ExitFailed, "--push, makes no name for an image"},
+		"a folder with files":           {[]string{"publish", "--out", used}, cli.ExitFailed, "--out " + used + " is not empty: it has old.tgz; remove the folder"},
+		"no section of the version":     {[]string{"publish", "--version", "v1.3.0"}, cli.ExitFailed, `CHANGELOG.md has no section "## v1.3.0" with notes: rename Unreleased to it`},
+		"changes that are in no commit": {[]string{"publish", "--source", dirty}, cli.ExitFailed, "has 1 changes that are in no commit; commit or remove them, or give --snapshot for a trial:\n  ?? forgotten.txt"},
+		"a tag of another commit":       {[]string{"publish", "--source", tagged}, cli.ExitFailed, "the tag v1.2.3 is not of the commit that is checked out"},
+		"a folder that is no checkout":  {[]string{"publish", "--source", t.TempDir()}, cli.ExitFailed, "git rev-parse in --source"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			// Flags that are given twice count the last time.
@@ -279,7 +280,7 @@ func TestRun_Errors(t *testing.T) {
 				args = slices.Concat(good, args[1:])
 			}
 			var problems bytes.Buffer
-			assert.Equal(t, tt.code, run(t.Context(), args, io.Discard, &problems))
+			assert.Equal(t, tt.code, program().Do(t.Context(), args, io.Discard, &problems))
 			assert.Contains(t, problems.String(), tt.want)
 		})
 	}
@@ -287,7 +288,7 @@ func TestRun_Errors(t *testing.T) {
 
 func TestHelp_AllFlags(t *testing.T) {
 	var out, problems bytes.Buffer
-	assert.Zero(t, run(t.Context(), []string{"publish", "--help"}, &out, &problems))
+	assert.Zero(t, program().Do(t.Context(), []string{"publish", "--help"}, &out, &problems))
 	assert.Empty(t, problems.String())
 	for _, flag := range []string{"version", "push", "sign-key", "out", "source", "platform", "binary", "snapshot", "help"} {
 		assert.Contains(t, out.String(), "\n  --"+flag+" ")

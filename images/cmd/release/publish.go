@@ -56,7 +56,7 @@ func newRelease(ctx context.Context, o options, out io.Writer) (*release, error)
 	return r, err
 }
 
-func (r *release) close() { _ = os.RemoveAll(r.scratch) } //nolint:gosec // the path is our own
+func (r *release) close() { _ = os.RemoveAll(r.scratch) }
 
 func (r *release) logf(format string, args ...any) { fmt.Fprintf(r.out, "==> "+format+"\n", args...) }
 
