@@ -147,10 +147,11 @@ func isTransient(err error) bool {
 // share the polls, and a few consecutive failures are tolerated. times are of the same kind of wait.
 func (m *machine) waitForServer(
 	ctx context.Context, id string, times *waitTimes, done func(*cloudopenstack.Server) bool,
-) (*cloudopenstack.Server, error) {
-	started, nextPause := time.Now(), times.pauses(m.poll)
+) (_ *cloudopenstack.Server, err error) {
+	wait := times.begin(m.poll)
+	defer func() { wait.end(err == nil) }()
 	for failures := 0; ; {
-		servers, err := m.account.servers.find(ctx, m.name, nextPause())
+		servers, err := m.account.servers.find(ctx, m.name, wait.pause())
 		if err != nil {
 			if failures++; failures > maxFailedPolls || ctx.Err() != nil || !isTransient(err) {
 				return nil, err
@@ -163,7 +164,6 @@ func (m *machine) waitForServer(
 			server = &servers[i]
 		}
 		if done(server) {
-			times.add(time.Since(started))
 			return server, nil
 		}
 	}
