@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -75,13 +76,18 @@ func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Requ
 	return reconcile.Result{RequeueAfter: pause}, nil
 }
 
-// furtherIntervals grow with the time for which no condition has changed its status.
+// furtherIntervals grow with the time for which no condition has changed its status. A condition that is Progressing becomes False by time alone.
 func (l *healthChecker[O]) furtherIntervals(conditions []gardencorev1beta1.Condition) time.Duration {
 	unchanged := (maxIntervals - 1) * l.interval
 	for _, conditionType := range l.health.Types {
-		if condition := v1beta1helper.GetCondition(conditions, conditionType); condition != nil {
-			unchanged = min(unchanged, l.clock.Since(condition.LastTransitionTime.Time)-l.interval)
+		condition := v1beta1helper.GetCondition(conditions, conditionType)
+		if condition == nil {
+			continue
 		}
+		if condition.Status == gardencorev1beta1.ConditionProgressing {
+			return 0
+		}
+		unchanged = min(unchanged, l.clock.Since(condition.LastTransitionTime.Time)-l.interval)
 	}
 	return max(unchanged, 0).Truncate(l.interval)
 }
@@ -143,30 +149,38 @@ func (l *healthChecker[O]) eventHandler() handler.EventHandler {
 			case !provisioned(e.ObjectNew):
 			case isReplaced || !provisioned(e.ObjectOld):
 				queue.Add(requestFor(e.ObjectNew))
-			case resultsDiffer(e.ObjectOld, e.ObjectNew):
+			case resultsDiffer(e.ObjectOld, e.ObjectNew, l.health.Types):
 				queue.AddAfter(requestFor(e.ObjectNew), min(changePause, l.interval))
 			}
 		},
 	}
 }
 
-// resultsDiffer reports whether an operation has begun, ended or changed something in the status that a check may read.
-func resultsDiffer(before, after client.Object) bool {
-	was, wasOK := before.(Object)
-	is, isOK := after.(Object)
-	if !wasOK || !isOK {
+// resultsDiffer reports whether an operation has begun or ended, whether something has changed in the status that a check may read, or a condition that
+// it writes.
+func resultsDiffer(before, after client.Object, types []gardencorev1beta1.ConditionType) bool {
+	oldObject, isOld := before.(Object)
+	newObject, isNew := after.(Object)
+	if !isOld || !isNew {
 		return false
 	}
-	return stateOfOperation(was) != stateOfOperation(is) ||
-		!equality.Semantic.DeepEqual(was.GetExtensionStatus().GetLastError(), is.GetExtensionStatus().GetLastError()) ||
-		!equality.Semantic.DeepEqual(was.GetExtensionStatus().GetProviderStatus(), is.GetExtensionStatus().GetProviderStatus())
+	oldStatus, newStatus := oldObject.GetExtensionStatus(), newObject.GetExtensionStatus()
+	return operationsDiffer(oldStatus.GetLastOperation(), newStatus.GetLastOperation()) ||
+		!equality.Semantic.DeepEqual(oldStatus.GetLastError(), newStatus.GetLastError()) ||
+		!equality.Semantic.DeepEqual(oldStatus.GetProviderStatus(), newStatus.GetProviderStatus()) ||
+		!equality.Semantic.DeepEqual(oldStatus.GetState(), newStatus.GetState()) ||
+		slices.ContainsFunc(types, func(conditionType gardencorev1beta1.ConditionType) bool {
+			return !equality.Semantic.DeepEqual(
+				v1beta1helper.GetCondition(oldStatus.GetConditions(), conditionType), v1beta1helper.GetCondition(newStatus.GetConditions(), conditionType))
+		})
 }
 
-func stateOfOperation(object Object) gardencorev1beta1.LastOperationState {
-	if lastOperation := object.GetExtensionStatus().GetLastOperation(); lastOperation != nil {
-		return lastOperation.State
+// operationsDiffer ignores the progress of an operation. One that has changed nothing is known by its time.
+func operationsDiffer(before, after *gardencorev1beta1.LastOperation) bool {
+	if before == nil || after == nil {
+		return before != after
 	}
-	return ""
+	return before.State != after.State || after.State != gardencorev1beta1.LastOperationStateProcessing && !before.LastUpdateTime.Equal(&after.LastUpdateTime)
 }
 
 func requestFor(object client.Object) reconcile.Request {

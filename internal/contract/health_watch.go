@@ -3,15 +3,22 @@ package contract
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -36,31 +43,81 @@ type Watch struct {
 	Strip func(client.Object)
 }
 
-// changePause is the time between a change of a watched object and the check, so that several changes at a time start one check.
-const changePause = time.Second
+const (
+	// changePause is the time between a change of a watched object and the check, so that several changes at a time start one check.
+	changePause = time.Second
+	// unhealthyPause is changePause for an object with a condition that is not True: finding the cause makes requests.
+	unhealthyPause = 10 * time.Second
+)
 
-// newCache returns a cache with the selected objects only.
-func (w Watch) newCache(mgr manager.Manager) (cache.Cache, error) {
-	selected := cache.ByObject{Transform: w.transform}
-	if w.Name != "" {
-		selected.Field = fields.OneTermEqualSelector("metadata.name", w.Name)
+// newCache returns a cache with the selected objects only. It makes no request before the manager starts.
+func (w Watch) newCache(mgr manager.Manager, failure *watchFailure) (cache.Cache, error) {
+	options := cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), ReaderFailOnMissingInformer: true,
+		DefaultTransform: func(in any) (any, error) {
+			failure.end()
+			return w.transform(in), nil
+		},
+		DefaultWatchErrorHandler: func(ctx context.Context, reflector *toolscache.Reflector, err error) {
+			failure.begin(err)
+			toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
+		},
 	}
-	watched, err := cache.New(mgr.GetConfig(), cache.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-		ByObject: map[client.Object]cache.ByObject{w.Object: selected}, ReaderFailOnMissingInformer: true,
-	})
+	if w.Name != "" {
+		options.DefaultFieldSelector = fields.OneTermEqualSelector("metadata.name", w.Name)
+	}
+	watched, err := cache.New(mgr.GetConfig(), options)
 	if err != nil {
 		return nil, fmt.Errorf("creating a cache of %T %s: %w", w.Object, w.Name, err)
 	}
 	return watched, mgr.Add(startedWithCaches{watched})
 }
 
-func (w Watch) transform(in any) (any, error) {
+func (w Watch) transform(in any) any {
 	if object, ok := in.(client.Object); ok {
 		object.SetManagedFields(nil)
 		w.Strip(object)
 	}
-	return in, nil
+	return in
+}
+
+// watchFailure is the failure of a watch that does not end by itself, e.g. because a right is missing.
+type watchFailure struct {
+	clock clock.PassiveClock
+
+	mutex sync.Mutex
+	err   error
+	since time.Time
+}
+
+// begin records a failure unless it is one of those that a reflector recovers from: a lost connection, an outdated version.
+func (f *watchFailure) begin(err error) {
+	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) && !apierrors.IsNotFound(err) {
+		return
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.err == nil {
+		f.since = f.clock.Now()
+	}
+	f.err = err
+}
+
+// end records that objects arrive.
+func (f *watchFailure) end() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.err = nil
+}
+
+// check returns the failure if what is in memory may be outdated by more than unknownGrace.
+func (f *watchFailure) check() error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.err == nil || f.clock.Since(f.since) <= unknownGrace {
+		return nil
+	}
+	return fmt.Errorf("watching failed: %w", f.err)
 }
 
 // startedWithCaches is a cache that the manager starts before all controllers.
@@ -71,7 +128,13 @@ func (c startedWithCaches) GetCache() cache.Cache { return c.Cache }
 // watchedObjects reads from the caches of Watches.
 type watchedObjects struct {
 	scheme *runtime.Scheme
-	caches map[watchKey]cache.Cache
+	caches map[watchKey]watchedCache
+}
+
+// watchedCache is the cache of a Watch.
+type watchedCache struct {
+	cache.Cache
+	failure *watchFailure
 }
 
 // watchKey is the selection of a Watch.
@@ -89,7 +152,10 @@ func (w watchedObjects) Get(ctx context.Context, key client.ObjectKey, object cl
 		return err
 	}
 	for _, name := range []string{key.Name, ""} {
-		if watched := w.caches[watchKey{kind.GroupKind(), name}]; watched != nil {
+		if watched, found := w.caches[watchKey{kind.GroupKind(), name}]; found {
+			if err := watched.failure.check(); err != nil {
+				return err
+			}
 			return watched.Get(ctx, key, object, options...)
 		}
 	}
@@ -103,7 +169,10 @@ func (w watchedObjects) List(ctx context.Context, list client.ObjectList, option
 		return err
 	}
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
-	if watched := w.caches[watchKey{kind: kind.GroupKind()}]; watched != nil {
+	if watched, found := w.caches[watchKey{kind: kind.GroupKind()}]; found {
+		if err := watched.failure.check(); err != nil {
+			return err
+		}
 		return watched.List(ctx, list, options...)
 	}
 	return fmt.Errorf("objects of kind %s are not all watched", kind.Kind)
@@ -111,18 +180,19 @@ func (w watchedObjects) List(ctx context.Context, list client.ObjectList, option
 
 // watch starts the caches of a Health's Watches, and returns the events of their objects.
 func (l *healthChecker[O]) watch(mgr manager.Manager, claimed []predicate.Predicate) ([]source.Source, error) {
-	caches := map[watchKey]cache.Cache{}
+	caches := map[watchKey]watchedCache{}
 	var events []source.Source
 	for _, w := range l.health.Watches {
 		kind, err := apiutil.GVKForObject(w.Object, mgr.GetScheme())
 		if err != nil {
 			return nil, err
 		}
-		watched, err := w.newCache(mgr)
+		failure := &watchFailure{clock: l.clock}
+		watched, err := w.newCache(mgr, failure)
 		if err != nil {
 			return nil, err
 		}
-		caches[watchKey{kind.GroupKind(), w.Name}] = watched
+		caches[watchKey{kind.GroupKind(), w.Name}] = watchedCache{watched, failure}
 		events = append(events, source.Kind(watched, w.Object, l.changeHandler(mgr.GetScheme(), claimed)))
 	}
 	l.watched = watchedObjects{scheme: mgr.GetScheme(), caches: caches}
@@ -132,13 +202,17 @@ func (l *healthChecker[O]) watch(mgr manager.Manager, claimed []predicate.Predic
 // changeHandler starts a check of the contract's objects in the namespace of a watched object that changes.
 func (l *healthChecker[O]) changeHandler(scheme *runtime.Scheme, claimed []predicate.Predicate) handler.EventHandler {
 	enqueue := func(ctx context.Context, changed client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		requests, err := l.objectsIn(ctx, scheme, changed.GetNamespace(), claimed)
+		objects, err := l.objectsIn(ctx, scheme, changed.GetNamespace(), claimed)
 		if err != nil {
 			// A cache that knows nothing of the namespace has no object to check there.
 			logf.FromContext(ctx).V(1).Info("Starting no health check for a change", "namespace", changed.GetNamespace(), "reason", err.Error())
 		}
-		for _, request := range requests {
-			queue.AddAfter(request, min(changePause, l.interval))
+		for _, object := range objects {
+			pause := changePause
+			if !l.isHealthy(object) {
+				pause = unhealthyPause
+			}
+			queue.AddAfter(requestFor(object), min(pause, l.interval))
 		}
 	}
 	return handler.Funcs{
@@ -158,10 +232,10 @@ func (l *healthChecker[O]) changeHandler(scheme *runtime.Scheme, claimed []predi
 	}
 }
 
-// objectsIn returns requests for the contract's objects in a namespace: usually one.
+// objectsIn returns the contract's objects in a namespace that are checked: usually one.
 func (l *healthChecker[O]) objectsIn(
 	ctx context.Context, scheme *runtime.Scheme, namespace string, claimed []predicate.Predicate,
-) ([]reconcile.Request, error) {
+) ([]Object, error) {
 	kind, err := apiutil.GVKForObject(l.health.New(), scheme)
 	if err != nil {
 		return nil, err
@@ -178,14 +252,22 @@ func (l *healthChecker[O]) objectsIn(
 		return nil, err
 	}
 	isClaimed := predicate.And(claimed...)
-	var requests []reconcile.Request
+	var objects []Object
 	err = meta.EachListItem(list, func(item runtime.Object) error {
-		if object, ok := item.(client.Object); ok && isClaimed.Generic(event.GenericEvent{Object: object}) && provisioned(object) {
-			requests = append(requests, requestFor(object))
+		if object, ok := item.(Object); ok && isClaimed.Generic(event.GenericEvent{Object: object}) && isProvisioned(object) {
+			objects = append(objects, object)
 		}
 		return nil
 	})
-	return requests, err
+	return objects, err
+}
+
+// isHealthy reports whether all conditions that checks write are True.
+func (l *healthChecker[O]) isHealthy(object Object) bool {
+	return !slices.ContainsFunc(l.health.Types, func(conditionType gardencorev1beta1.ConditionType) bool {
+		condition := v1beta1helper.GetCondition(object.GetExtensionStatus().GetConditions(), conditionType)
+		return condition == nil || condition.Status != gardencorev1beta1.ConditionTrue
+	})
 }
 
 // differ reports whether two versions of an object differ in more than the version.

@@ -36,11 +36,23 @@ func stripMachineDeployment(object client.Object) {
 	}
 }
 
-// checkHealth makes no request.
+// checkHealth makes no request, unless a deployment of the last reconciliation is not in memory, which may be behind.
 func checkHealth(ctx context.Context, input contract.CheckInput[*extensionsv1alpha1.Worker]) (contract.Findings, error) {
+	recorded := input.Object.Status.MachineDeployments
+	found, err := listDeployments(ctx, input.Watched, input.Object.Namespace)
+	if err == nil && len(machinestatus.Missing(recorded, found)) > 0 {
+		found, err = listDeployments(ctx, input.Reader, input.Object.Namespace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return contract.Findings{everyNodeReady: machinestatus.FindingOf(recorded, found)}, nil
+}
+
+func listDeployments(ctx context.Context, reader client.Reader, namespace string) ([]machinev1alpha1.MachineDeployment, error) {
 	found := &machinev1alpha1.MachineDeploymentList{}
-	if err := input.Watched.List(ctx, found, client.InNamespace(input.Object.Namespace)); err != nil {
+	if err := reader.List(ctx, found, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing the deployments of machines: %w", err)
 	}
-	return contract.Findings{everyNodeReady: machinestatus.FindingOf(input.Object.Status.MachineDeployments, found.Items)}, nil
+	return found.Items, nil
 }

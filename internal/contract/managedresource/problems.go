@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unique"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -52,14 +51,21 @@ func Watches(annotations []string, names ...string) []contract.Watch {
 	return watches
 }
 
-// compact returns conditions that need less memory: the same texts are in thousands of objects.
+// compact returns the conditions that problems are found in, without the texts and the time of those that are as they should be.
 func compact(conditions []gardencorev1beta1.Condition) []gardencorev1beta1.Condition {
-	compacted := make([]gardencorev1beta1.Condition, len(conditions)) // without the unused capacity that a decoder leaves
-	copy(compacted, conditions)
-	for i := range compacted {
-		c := &compacted[i]
-		c.Type, c.Status = unique.Make(c.Type).Value(), unique.Make(c.Status).Value()
-		c.Reason, c.Message = unique.Make(c.Reason).Value(), unique.Make(c.Message).Value()
+	compacted := make([]gardencorev1beta1.Condition, 0, len(conditions))
+	for _, good := range []gardencorev1beta1.Condition{
+		{Type: resourcesv1alpha1.ResourcesApplied, Status: gardencorev1beta1.ConditionTrue},
+		{Type: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionTrue},
+		{Type: resourcesv1alpha1.ResourcesProgressing, Status: gardencorev1beta1.ConditionFalse},
+	} {
+		switch found := v1beta1helper.GetCondition(conditions, good.Type); {
+		case found == nil:
+		case found.Status == good.Status:
+			compacted = append(compacted, good)
+		default:
+			compacted = append(compacted, *found)
+		}
 	}
 	return compacted
 }

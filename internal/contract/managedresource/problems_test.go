@@ -119,7 +119,12 @@ func TestWatches(t *testing.T) {
 	resource.Status.Resources = []resourcesv1alpha1.ObjectReference{{}}
 	want := &resourcesv1alpha1.ManagedResource{ObjectMeta: *resource.ObjectMeta.DeepCopy()}
 	want.Annotations, want.Labels = map[string]string{"kept": "a"}, nil
-	want.Status.Conditions, want.Status.ObservedGeneration = resource.Status.Conditions, resource.Status.ObservedGeneration
+	want.Status.ObservedGeneration = resource.Status.ObservedGeneration
+	want.Status.Conditions = []gardencorev1beta1.Condition{
+		{Type: resourcesv1alpha1.ResourcesApplied, Status: gardencorev1beta1.ConditionTrue},
+		{Type: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionTrue},
+		{Type: resourcesv1alpha1.ResourcesProgressing, Status: gardencorev1beta1.ConditionFalse},
+	}
 
 	watches[1].Strip(resource)
 	assert.Equal(t, want, resource)

@@ -27,10 +27,8 @@ const (
 // FindingOf evaluates deployments of machines. recorded are the deployments of the last reconciliation.
 func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) contract.Finding {
 	var problems []problem
-	for _, wanted := range recorded {
-		if !slices.ContainsFunc(found, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == wanted.Name }) {
-			problems = append(problems, problem{message: "MachineDeployment " + wanted.Name + " does not exist"})
-		}
+	for _, name := range Missing(recorded, found) {
+		problems = append(problems, problem{message: "MachineDeployment " + name + " does not exist"})
 	}
 	machines := false
 	for i := range found {
@@ -48,6 +46,17 @@ func FindingOf(recorded []extensionsv1alpha1.MachineDeployment, found []machinev
 	default:
 		return contract.Finding{Healthy: true, Message: "All machines are healthy nodes."}
 	}
+}
+
+// Missing returns the names of recorded deployments that were not found.
+func Missing(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1alpha1.MachineDeployment) []string {
+	var names []string
+	for _, wanted := range recorded {
+		if !slices.ContainsFunc(found, func(d machinev1alpha1.MachineDeployment) bool { return d.Name == wanted.Name }) {
+			names = append(names, wanted.Name)
+		}
+	}
+	return names
 }
 
 // Strip removes from a deployment what FindingOf does not read.
