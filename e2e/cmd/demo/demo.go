@@ -79,7 +79,7 @@ func (d *demo) prepare(ctx context.Context) error {
 	})
 }
 
-// complete starts what all but the Infrastructure needs. Until then it was built.
+// complete starts what was built while the Infrastructure was shown: all that the other contracts need.
 func (d *demo) complete(ctx context.Context) error {
 	d.screen.Heading("The controllers of ControlPlane, Network and Worker start")
 	if err := d.Complete(ctx); err != nil {

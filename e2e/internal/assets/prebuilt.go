@@ -2,6 +2,7 @@ package assets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,6 +109,9 @@ func (p prebuilt) move(from *store.Store, item store.Item, dir string) error {
 	}
 	for _, name := range APIServer() {
 		b := build{name: name, dir: dir}
+		if err := os.Remove(b.stampFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("removing the stamp of another program: %w", err)
+		}
 		if err := os.Rename(filepath.Join(folder, name), b.target()); err != nil {
 			return err
 		}

@@ -17,10 +17,7 @@ import (
 
 // Keep copies the logs of all processes to a new folder, and writes the objects of each seed there, one file per kind. Credentials are left out.
 func (c *Clusters) Keep(ctx context.Context, dir string) error {
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
-		return err
-	}
-	failures := []error{copyLogs(c.options.Dir, dir)}
+	failures := []error{KeepLogs(c.options.Dir, dir)}
 	for i, s := range c.Seeds {
 		for _, kind := range keptKinds() {
 			failures = append(failures, s.keepObjects(ctx, kind, filepath.Join(dir, fmt.Sprintf("seed-%d-%s.yaml", i+1, strings.ToLower(kind.Kind)))))
@@ -64,8 +61,11 @@ func (s *Seed) keepObjects(ctx context.Context, kind schema.GroupVersionKind, fi
 	return os.WriteFile(file, content, 0o600)
 }
 
-// copyLogs copies the logs below a folder. The name of a copy has that of its folder.
-func copyLogs(from, to string) error {
+// KeepLogs copies the logs below a folder to a new folder. The name of a copy has that of its folder.
+func KeepLogs(from, to string) error {
+	if err := errors.Join(os.RemoveAll(to), os.MkdirAll(to, 0o755)); err != nil {
+		return err
+	}
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".log" {
 			return err

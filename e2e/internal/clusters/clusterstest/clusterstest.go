@@ -3,6 +3,9 @@ package clusterstest
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +30,11 @@ func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 	t.Helper()
 	options.Dir = t.TempDir()
 	c, err := clusters.New(t.Context(), options)
-	require.NoError(t, err)
+	if err != nil {
+		dir := keptFolder(t)
+		t.Logf("logs are kept in %s: %v", dir, clusters.KeepLogs(options.Dir, dir))
+		require.NoError(t, err)
+	}
 	t.Cleanup(func() {
 		tails := c.Tails(30)
 		if t.Failed() {
@@ -43,14 +50,23 @@ func New(t *testing.T, options clusters.Options) *clusters.Clusters {
 
 func keep(t *testing.T, c *clusters.Clusters) {
 	t.Helper()
-	dir, err := repo.Path(".cache", "failed", t.Name())
-	require.NoError(t, err)
+	dir := keptFolder(t)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), timeout)
 	defer cancel()
 	if err := c.Keep(ctx, dir); err != nil {
 		t.Logf("not everything could be kept: %v", err)
 	}
 	t.Logf("logs and objects are kept in %s", dir)
+}
+
+// keptFolder is where logs and objects of a failed test are kept.
+func keptFolder(t *testing.T) string {
+	t.Helper()
+	working, err := os.Getwd()
+	require.NoError(t, err)
+	dir, err := repo.Path(".cache", "failed", filepath.Base(working)+"-"+strings.ReplaceAll(t.Name(), "/", "-"))
+	require.NoError(t, err)
+	return dir
 }
 
 // NewHosting is New with a shoot whose cluster runs, without a ControlPlane and Network.
