@@ -41,8 +41,12 @@ const (
 
 // Keys of InfrastructureState.Data that only Trellis writes. Upstream keeps them unchanged.
 const (
-	StateKeyIntents   = "trellis.intents"   // what was about to be created when the state was saved, as JSON
-	StateKeyOwnership = "trellis.ownership" // which of the recorded resources are owned by the shoot and which existed before, as JSON
+	StateKeyIntents          = "trellis.intents"          // what was about to be created when the state was saved, as JSON
+	StateKeyOwnership        = "trellis.ownership"        // which of the recorded resources are owned by the shoot and which existed before, as JSON
+	StateKeyUncertainCreates = "trellis.uncertainCreates" // since when creations have an unknown result, by key, as JSON
+	StateKeyInterface        = "trellis.interface"        // ID of the existing subnet in which the router has an interface of the shoot
+	StateKeyLeftovers        = "trellis.leftovers"        // resources that remain after load balancers, as kind/ID, separated by commas
+	StateKeyAdopted          = "trellis.adopted"          // "true" for a shoot that the upstream extension has recorded before
 )
 
 // StateKeyPrefix begins every key of InfrastructureState.Data that only Trellis writes.

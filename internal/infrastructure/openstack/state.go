@@ -23,7 +23,7 @@ const (
 	kindKeyPair kind = openstackv1alpha1.StateKeyKeyPair
 	// kindInterface is the router's interface in a node subnet that the user gave. Its ID is the subnet's. Interfaces in
 	// subnets of the shoot are not recorded: they are deleted with the subnet.
-	kindInterface kind = openstackv1alpha1.StateKeyPrefix + "interface"
+	kindInterface kind = openstackv1alpha1.StateKeyInterface
 )
 
 // subnetKinds are the kinds of subnets, the IPv4 one first.
@@ -38,7 +38,7 @@ const (
 	// keyKeyPairDigest is which public key was written to which key pair last: see keyrecord.go.
 	keyKeyPairDigest = openstackv1alpha1.StateKeyPrefix + "keyPairDigest"
 	// keyLeftovers lists resources that remain after the load balancers of a cloud-controller-manager: see leftovers.go.
-	keyLeftovers = openstackv1alpha1.StateKeyPrefix + "leftovers"
+	keyLeftovers = openstackv1alpha1.StateKeyLeftovers
 
 	// keyWorkersCIDR is the IPv4 range of the nodes' subnet. Upstream's key for it means something else: see upstreamWorkersCIDR.
 	keyWorkersCIDR = openstackv1alpha1.StateKeyPrefix + "workersCIDR"
@@ -46,14 +46,14 @@ const (
 	keyConfig = openstackv1alpha1.StateKeyPrefix + "config"
 
 	// keyAdopted is set for shoots that the upstream extension has recorded before.
-	keyAdopted = openstackv1alpha1.StateKeyPrefix + "adopted"
+	keyAdopted = openstackv1alpha1.StateKeyAdopted
 	// keyUnrecorded lists the kinds that the state of an incomplete shoot of the upstream extension lacked: see unrecorded.go.
 	keyUnrecorded = openstackv1alpha1.StateKeyPrefix + "unrecorded"
 	// keyProject is the ID of the shoot's project.
 	keyProject = openstackv1alpha1.StateKeyPrefix + "project"
 
 	// keyUncertainCreates is since when creations have an unknown result, by kind, as JSON: see uncertain_create.go.
-	keyUncertainCreates = openstackv1alpha1.StateKeyPrefix + "uncertainCreates"
+	keyUncertainCreates = openstackv1alpha1.StateKeyUncertainCreates
 	// keyNothingCreated is set until the first attempt to create a resource.
 	keyNothingCreated = openstackv1alpha1.StateKeyPrefix + "nothing"
 
