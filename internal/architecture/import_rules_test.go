@@ -76,6 +76,29 @@ func processRules() []importRule {
 			mayNotLink: []string{"internal/contract/...", "internal/cloud/...", "internal/network/...", "github.com/gophercloud/..."},
 		},
 		{
+			packages:   "cmd/trellis-inspect",
+			reason:     "the command for admins combines the report and the clouds that it reads",
+			mayImport:  []string{"internal/inspect/..."},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/inspect/openstack",
+			reason:   "recorded resources are read from API types and the record, without the driver and its SDK",
+			mayImport: []string{
+				"internal/inspect", "internal/cloud/record", "apis/openstack/...",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/inspect",
+			reason:   "a report is read from Gardener's API and depends on no contract, driver or cloud",
+			mayImport: []string{
+				"internal/buildinfo", "internal/worker/drivererror", "k8s.io/client-go/dynamic", "k8s.io/client-go/rest", "k8s.io/client-go/tools/clientcmd",
+				"github.com/spf13/pflag", machineTypes, gardenerTypes,
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/manager/webhook",
 			reason:   "serving webhooks needs the process and Gardener's secrets manager, but no contract, driver or cloud",
 			mayImport: []string{
@@ -390,9 +413,14 @@ func contractRules() []importRule {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages:   "internal/worker/drivererror",
+			reason:     "errors of machine drivers are read as texts",
+			mayNotLink: []string{"k8s.io/...", "github.com/..."},
+		},
+		{
 			packages:   "internal/worker/machinestatus",
 			reason:     "the status of machines is a pure function of objects",
-			mayImport:  slices.Concat([]string{"internal/contract", "internal/cloud", machineTypes}, gardenerLight()),
+			mayImport:  slices.Concat([]string{"internal/contract", "internal/cloud", "internal/worker/drivererror", machineTypes}, gardenerLight()),
 			mayNotLink: []string{"internal/worker", "internal/cloud/openstack/...", "github.com/gophercloud/..."},
 		},
 		{

@@ -10,7 +10,7 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
-	"github.com/trellis-garden/trellis/internal/truncate"
+	"github.com/trellis-garden/trellis/internal/worker/drivererror"
 )
 
 const (
@@ -53,7 +53,7 @@ func failuresOf(machines []machinev1alpha1.Machine) []failure {
 			continue
 		}
 		operation := machine.Status.LastOperation
-		code, what := parseDriverError(operation.Description)
+		code, what := drivererror.Parse(operation.Description, maxFailureLength)
 		if operation.ErrorCode != "" {
 			code = operation.ErrorCode
 		}
@@ -142,29 +142,6 @@ func failuresClause(failures []failure) string {
 		clause += fmt.Sprintf("; %d more %s", more, plural(more, "machine fails", "machines fail"))
 	}
 	return clause
-}
-
-// parseDriverError extracts code and message from machine-controller-manager's format "... code = [X] message = [Y] ...". A text in
-// another format has no code and is the message.
-func parseDriverError(description string) (code, message string) {
-	_, rest, hasCode := strings.Cut(description, "machine codes error: code = [")
-	code, rest, hasEnd := strings.Cut(rest, "] message = [")
-	if !hasCode || !hasEnd {
-		return "", truncate.Line(strings.TrimPrefix(description, "Cloud provider message - "), maxFailureLength)
-	}
-	open := 1
-	for i, r := range rest {
-		switch r {
-		case '[':
-			open++
-		case ']':
-			open--
-		}
-		if open == 0 {
-			return code, truncate.Line(rest[:i], maxFailureLength)
-		}
-	}
-	return code, truncate.Line(rest, maxFailureLength)
 }
 
 // plural returns the first form for one, else the second; without a second, the first with an s.

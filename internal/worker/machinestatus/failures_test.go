@@ -14,6 +14,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/worker/drivererror"
 )
 
 func TestFailuresOf(t *testing.T) {
@@ -84,7 +85,7 @@ func TestKindOf(t *testing.T) {
 		codes.Canceled:          cloud.Unavailable,
 	}
 	for code := codes.OK; code <= codes.Uninitialized; code++ {
-		got, words := parseDriverError("before: " + status.Error(code, "some [odd] words").Error() + ". after")
+		got, words := drivererror.Parse("before: "+status.Error(code, "some [odd] words").Error()+". after", maxFailureLength)
 		assert.Equal(t, code.String(), got)
 		assert.Equal(t, "some [odd] words", words)
 		assert.Equal(t, kinds[code], kindOf(got), got)
