@@ -54,6 +54,15 @@ func machineLimit() sizeLimit {
 	return machine
 }
 
+// inspectLimit is for a command that an admin downloads. It reads with a dynamic client: a client with a scheme is several times as large.
+func inspectLimit() sizeLimit {
+	inspect := withoutSDK(controllerLimit())
+	inspect.packages, inspect.modules, inspect.megabytes = 400, 40, 22
+	inspect.forbidden = append(inspect.forbidden, "sigs.k8s.io/controller-runtime/...", ourPath+"/internal/contract/...",
+		ourPath+"/internal/manager/...", "k8s.io/client-go/kubernetes/...")
+	return inspect
+}
+
 // heavyGardener lists the packages of Gardener that bring half of Gardener with them.
 func heavyGardener() []string {
 	return []string{
@@ -77,6 +86,7 @@ func binaries() map[string]sizeLimit {
 		"machine-controller-openstack":      machineLimit(),
 		"admission":                         withoutSDK(controllerLimit()),
 		"controllerinstallation-controller": withoutSDK(installationLimit()),
+		"trellis-inspect":                   inspectLimit(),
 	}
 }
 

@@ -29,6 +29,7 @@ func typeLists() []string {
 		"cmd/controlplane-controller/main.go",
 		"cmd/infrastructure-controller/main.go",
 		"cmd/network-controller/main.go",
+		"cmd/trellis-inspect/main.go",
 		"cmd/worker-controller/main.go",
 		"cmd/worker-controller/webhooks.go",
 		"e2e/internal/assets/assets.go", // programs

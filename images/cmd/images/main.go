@@ -19,8 +19,8 @@ const usage = `Usage: images build --version V --out DIR [flags]
        images verify --key PUBLIC.pem ARCHIVE|FILE|IMAGE|CHART...
 
 build compiles the commands in cmd/ as "make build" does, and makes one image of each: the static binary, run by user 65532, with
-the certificate authorities that Mozilla trusts. Needs Go and nothing else: no daemon, no registry, no base image. The same
-commit gives the same images.
+the certificate authorities that Mozilla trusts. Commands named trellis-... are tools for admins and have no image. Needs Go and
+nothing else: no daemon, no registry, no base image. The same commit gives the same images.
 
 It writes
 

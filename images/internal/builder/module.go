@@ -15,6 +15,9 @@ import (
 	"github.com/trellis-garden/trellis/images"
 )
 
+// toolPrefix begins the names of commands for admins. They run outside of clusters, so there is no image of them.
+const toolPrefix = "trellis-"
+
 // Module is the Go module whose commands are built.
 type Module struct {
 	// Path is its name.
@@ -23,7 +26,7 @@ type Module struct {
 	root string
 	// cache and goroot are where Go keeps other modules and itself.
 	cache, goroot string
-	// commands are the folders in cmd/.
+	// commands are the folders in cmd/, without the tools for admins.
 	commands []string
 }
 
@@ -38,7 +41,7 @@ func ReadModule(ctx context.Context, root string) (Module, error) {
 		return Module{}, err
 	}
 	for _, f := range folders {
-		if f.IsDir() {
+		if f.IsDir() && !strings.HasPrefix(f.Name(), toolPrefix) {
 			m.commands = append(m.commands, f.Name())
 		}
 	}

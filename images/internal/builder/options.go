@@ -20,7 +20,7 @@ type Options struct {
 	Version, Commit, Date string
 	// Out is the folder to write to, Source the root of the module, Repository that of the images, without their names.
 	Out, Source, Repository string
-	// Binaries are all in cmd/ unless given.
+	// Binaries are all in cmd/ unless given, but for those whose names begin with "trellis-": these are tools for admins.
 	Binaries []string
 	// Platforms are from ParsePlatforms.
 	Platforms []images.Platform
