@@ -16,7 +16,7 @@ func normalize(line string) string {
 	for _, replacement := range []struct{ pattern, with string }{
 		{`[█░]+ \d+ %`, "PROGRESS"},
 		{`(Processing PROGRESS) .*`, "$1"}, // the demo prints what it sees now and then, and may miss any task
-		{` \d+ s$`, ""}, // how long a step has taken, if that is more than a second
+		{` \d+ s$`, ""},                    // how long a step has taken, if that is more than a second
 		{`\b\d+\.\d s\b`, "SECONDS"},
 		{`\b\d{4}-\d\d-\d\d\b`, "DATE"},
 		{`\b(\d+\.){3}\d+(/\d+)?\b`, "ADDRESS"},
