@@ -66,7 +66,7 @@ func rarelyUsed(binary string) map[string]string {
 	reasons := map[string]map[string]string{
 		"infrastructure-controller": {"list infrastructures": fallback},
 		"controlplane-controller": {
-			"list controlplanes": fallback, "list pods": diagnosis,
+			"list controlplanes": fallback, "list managedresources": fallback, "list pods": diagnosis,
 			"patch managedresources extension-controlplane-shoot":               versions,
 			"patch managedresources extension-controlplane-shoot-crds":          versions,
 			"patch managedresources extension-controlplane-storageclasses":      versions,
@@ -76,7 +76,7 @@ func rarelyUsed(binary string) map[string]string {
 			"delete managedresources extension-controlplane-shoot-webhooks":     upstream,
 		},
 		"network-controller": {
-			"list networks": fallback, "delete configmaps": upstream, "delete scrapeconfigs": upstream,
+			"list networks": fallback, "list managedresources": fallback, "delete configmaps": upstream, "delete scrapeconfigs": upstream,
 			"patch managedresources extension-networking-calico-seed": versions,
 		},
 		"worker-controller": {
