@@ -137,6 +137,14 @@ type watchedCache struct {
 	failure *watchFailure
 }
 
+// read reads unless the objects may be outdated.
+func (c watchedCache) read(read func() error) error {
+	if err := c.failure.check(); err != nil {
+		return err
+	}
+	return read()
+}
+
 // watchKey is the selection of a Watch.
 type watchKey struct {
 	kind schema.GroupKind
@@ -153,10 +161,7 @@ func (w watchedObjects) Get(ctx context.Context, key client.ObjectKey, object cl
 	}
 	for _, name := range []string{key.Name, ""} {
 		if watched, found := w.caches[watchKey{kind.GroupKind(), name}]; found {
-			if err := watched.failure.check(); err != nil {
-				return err
-			}
-			return watched.Get(ctx, key, object, options...)
+			return watched.read(func() error { return watched.Get(ctx, key, object, options...) })
 		}
 	}
 	return fmt.Errorf("%s %s is not watched", kind.Kind, key.Name)
@@ -170,10 +175,7 @@ func (w watchedObjects) List(ctx context.Context, list client.ObjectList, option
 	}
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	if watched, found := w.caches[watchKey{kind: kind.GroupKind()}]; found {
-		if err := watched.failure.check(); err != nil {
-			return err
-		}
-		return watched.List(ctx, list, options...)
+		return watched.read(func() error { return watched.List(ctx, list, options...) })
 	}
 	return fmt.Errorf("objects of kind %s are not all watched", kind.Kind)
 }
@@ -193,16 +195,16 @@ func (l *healthChecker[O]) watch(mgr manager.Manager, claimed []predicate.Predic
 			return nil, err
 		}
 		caches[watchKey{kind.GroupKind(), w.Name}] = watchedCache{watched, failure}
-		events = append(events, source.Kind(watched, w.Object, l.changeHandler(mgr.GetScheme(), claimed)))
+		events = append(events, source.Kind(watched, w.Object, l.changeHandler(claimed)))
 	}
 	l.watched = watchedObjects{scheme: mgr.GetScheme(), caches: caches}
 	return events, nil
 }
 
 // changeHandler starts a check of the contract's objects in the namespace of a watched object that changes.
-func (l *healthChecker[O]) changeHandler(scheme *runtime.Scheme, claimed []predicate.Predicate) handler.EventHandler {
+func (l *healthChecker[O]) changeHandler(claimed []predicate.Predicate) handler.EventHandler {
 	enqueue := func(ctx context.Context, changed client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		objects, err := l.objectsIn(ctx, scheme, changed.GetNamespace(), claimed)
+		objects, err := l.objectsIn(ctx, changed.GetNamespace(), claimed)
 		if err != nil {
 			// A cache that knows nothing of the namespace has no object to check there.
 			logf.FromContext(ctx).V(1).Info("Starting no health check for a change", "namespace", changed.GetNamespace(), "reason", err.Error())
@@ -233,9 +235,8 @@ func (l *healthChecker[O]) changeHandler(scheme *runtime.Scheme, claimed []predi
 }
 
 // objectsIn returns the contract's objects in a namespace that are checked: usually one.
-func (l *healthChecker[O]) objectsIn(
-	ctx context.Context, scheme *runtime.Scheme, namespace string, claimed []predicate.Predicate,
-) ([]Object, error) {
+func (l *healthChecker[O]) objectsIn(ctx context.Context, namespace string, claimed []predicate.Predicate) ([]Object, error) {
+	scheme := l.client.Scheme()
 	kind, err := apiutil.GVKForObject(l.health.New(), scheme)
 	if err != nil {
 		return nil, err
