@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
 // demoTimeout bounds the demo, on a machine that compiles at the same time. Alone it takes three and a half minutes.
@@ -49,11 +51,8 @@ func runDemo(t *testing.T) string {
 	_ = os.Getenv("TRELLIS_SOURCES") // noted by go test, which does not see the sources of binaries
 	module := filepath.Join(string(newCheckout(t)), "e2e")
 	program, output := filepath.Join(t.TempDir(), "demo"), filepath.Join(t.TempDir(), "output")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/demo")
-	build.Dir = module
-	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	message, err := build.CombinedOutput()
-	require.NoError(t, err, string(message))
+	_, err := repo.Go(t.Context(), module, nil, "build", "-o", program, "./cmd/demo")
+	require.NoError(t, err)
 
 	file, err := os.Create(output)
 	require.NoError(t, err)

@@ -28,6 +28,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/kindcluster"
 	"github.com/trellis-garden/trellis/e2e/internal/nodeimage"
+	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/images"
 )
 
@@ -83,10 +84,8 @@ func size(t *testing.T, file string) int64 {
 
 func writeProbe(ctx context.Context, t *testing.T, archive string) {
 	binary := filepath.Join(t.TempDir(), "probe")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "./probe")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	output, err := build.CombinedOutput()
-	require.NoError(t, err, string(output))
+	_, err := repo.Go(ctx, ".", nil, "build", "-trimpath", "-buildvcs=false", "-o", binary, "./probe")
+	require.NoError(t, err)
 	program, err := images.Program(binary, images.Config{})
 	require.NoError(t, err)
 	_, err = images.WriteArchive(archive, map[string][]images.Image{probeImage: {program}})

@@ -123,10 +123,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 			missing = append(missing, b)
 		}
 	}
-	if missing = download(ctx, progress, pinnedPrebuilt(), dir, missing); len(missing) == 0 {
-		return dir, nil
-	}
-	for _, b := range missing {
+	for _, b := range download(ctx, progress, pinnedPrebuilt(), dir, missing) {
 		if err := b.run(ctx, progress); err != nil {
 			return "", fmt.Errorf("building %s: %w", b.name, err)
 		}
