@@ -97,8 +97,8 @@ type StateRecorder interface {
 	// could not find again, it MUST call this, once per reconciliation with all intents together. state is encoded as
 	// JSON; it must always have everything that another seed needs.
 	RecordIntent(ctx context.Context, state any) error
-	// RecordState saves state soon: several calls in a row result in one write, the last one wins, and the reconciliation
-	// does not end before it is written. A failed write is retried, at the latest with the final status. Nothing is written when nothing changed.
+	// RecordState saves state soon: in a write every 250 ms, of the latest state, and with the final status at the latest. A failed write is
+	// retried. Nothing is written when nothing changed.
 	// A state that cannot be stored (it does not encode, or the contract is Stateless) fails the reconciliation.
 	RecordState(state any)
 	// Run executes the graph with as much parallelism as it allows and reports its progress in the last operation.

@@ -22,6 +22,9 @@ const (
 	progressDelay = time.Second
 	// progressInterval is the least time between two writes of nothing but progress.
 	progressInterval = time.Second
+	// stateInterval is the least time between a write of state and the next one in the background. A state is not lost meanwhile: what is
+	// created before it is written was intended before, or is marked.
+	stateInterval = time.Second / 4
 	// retryInterval is the pause before a background write that failed is tried again.
 	retryInterval = time.Second / 2
 )
@@ -37,10 +40,11 @@ type stateRecorder[O Object] struct {
 	stateless bool
 	activity  *Activity
 
-	mutex    sync.Mutex
-	state    *runtime.RawExtension // nil: none was recorded
-	dirty    bool                  // state is to be written
-	stateErr error                 // why a state could not be stored
+	mutex     sync.Mutex
+	state     *runtime.RawExtension // nil: none was recorded
+	dirty     bool                  // state is to be written
+	stateFrom time.Time             // when state may be written in the background
+	stateErr  error                 // why a state could not be stored
 
 	writeRequests chan struct{}
 }
@@ -61,6 +65,7 @@ func (t *stateRecorder[O]) RecordIntent(ctx context.Context, state any) error {
 	if _, _, err := t.writer.write(ctx, t.withState); err != nil {
 		return fmt.Errorf("recording what is about to be created: %w", err)
 	}
+	t.delayState(stateInterval)
 	return nil
 }
 
@@ -137,6 +142,7 @@ func (t *stateRecorder[O]) runWithBackgroundWrites(ctx context.Context, do func(
 }
 
 func (t *stateRecorder[O]) writeInBackground(ctx context.Context) {
+	t.delayState(stateInterval)
 	timer := t.clock.NewTimer(progressDelay)
 	defer timer.Stop()
 	progressFrom := t.clock.Now().Add(progressDelay)
@@ -148,22 +154,38 @@ func (t *stateRecorder[O]) writeInBackground(ctx context.Context) {
 		case <-t.writeRequests:
 		case <-timer.C():
 		}
-		progressDue := !t.clock.Now().Before(progressFrom)
-		if !t.takeDirty() && (!progressDue || reported == t.progressText()) {
-			t.resetTimer(timer, progressFrom)
-			continue
-		}
 		text := t.progressText()
-		if t.writeStateAndProgress(ctx, progressDue) && progressDue {
+		progressDue := !t.clock.Now().Before(progressFrom) && text != reported
+		switch {
+		case !t.takeDirty(progressDue) && !progressDue:
+		case !t.writeStateAndProgress(ctx, progressDue):
+			t.delayState(retryInterval)
+		case progressDue:
 			reported, progressFrom = text, t.clock.Now().Add(progressInterval)
 		}
-		t.resetTimer(timer, progressFrom)
+		timer.Reset(t.untilNextWrite(progressFrom))
 	}
 }
 
-// resetTimer sets the timer for the next moment at which progress may be written, or a failed write is retried.
-func (t *stateRecorder[O]) resetTimer(timer clock.Timer, progressFrom time.Time) {
-	timer.Reset(max(progressFrom.Sub(t.clock.Now()), retryInterval))
+// delayState lets no state be written in the background for an interval.
+func (t *stateRecorder[O]) delayState(interval time.Duration) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.stateFrom = t.clock.Now().Add(interval)
+}
+
+// untilNextWrite returns when there may be something to write without a request: a state that waits, progress, or either that failed.
+func (t *stateRecorder[O]) untilNextWrite(progressFrom time.Time) time.Duration {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	next := progressFrom
+	if t.dirty && t.stateFrom.Before(next) {
+		next = t.stateFrom
+	}
+	if until := next.Sub(t.clock.Now()); until > 0 {
+		return until
+	}
+	return retryInterval
 }
 
 // progressText is never empty, so that the first report differs from none.
@@ -172,12 +194,15 @@ func (t *stateRecorder[O]) progressText() string {
 	return fmt.Sprintf("%d%% %s", progress, description)
 }
 
-func (t *stateRecorder[O]) takeDirty() bool {
+// takeDirty reports whether a state is to be written now, which the caller does. A write of progress contains the state in any case.
+func (t *stateRecorder[O]) takeDirty(withProgress bool) bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	dirty := t.dirty
-	t.dirty = false
-	return dirty
+	if !t.dirty || (!withProgress && t.clock.Now().Before(t.stateFrom)) {
+		return false
+	}
+	t.dirty, t.stateFrom = false, t.clock.Now().Add(stateInterval)
+	return true
 }
 
 func (t *stateRecorder[O]) writeStateAndProgress(ctx context.Context, withProgress bool) bool {
