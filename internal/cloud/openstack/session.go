@@ -23,6 +23,7 @@ type Session struct {
 	client       *gophercloud.ProviderClient
 	transportKey auth.Fingerprint
 	used         atomic.Int64 // when, in Unix nanoseconds
+	external     externalNetworks
 }
 
 // Token describes the session's login, without the token itself.

@@ -93,6 +93,14 @@ func (c *Sessions) Get(ctx context.Context, credentials auth.Credentials, region
 	return session, nil
 }
 
+// LoggedIn reports whether the account has a session whose credentials were accepted before.
+func (c *Sessions) LoggedIn(credentials auth.Credentials, region string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	session, ok := c.sessions[credentials.SessionKey(region)]
+	return ok && session.logins.Last() != nil
+}
+
 // session returns the account's session from the cache, or adds a new one.
 func (c *Sessions) session(account auth.Fingerprint, credentials auth.Credentials, region string) *Session {
 	c.mu.Lock()
