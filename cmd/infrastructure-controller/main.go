@@ -15,22 +15,24 @@ import (
 )
 
 func main() {
+	checks := newFullCheckFlags()
 	os.Exit(manager.Main(manager.Binary{
 		Name:        "infrastructure-controller",
 		Description: "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
 		Types:       []string{openstack.Type},
+		Flags:       checks.flags(),
 		AddToScheme: infrastructure.AddToScheme,
-		Setup:       setup,
+		Setup:       func(p *manager.Process) error { return setup(p, checks) },
 	}))
 }
 
-func setup(p *manager.Process) error {
+func setup(p *manager.Process, checks *fullCheckFlags) error {
 	openStackSessions := cloudopenstack.NewSessions(cloudopenstack.Options{
 		Registerer: p.Registerer,
 		UserAgent:  p.Manager.GetConfig().UserAgent,
 	})
 	drivers := map[string]infrastructure.Driver{
-		openstack.Type: openstack.New(openStackSessions),
+		openstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: checks.interval}),
 	}
 	return infrastructure.Add(p.Manager, drivers, contract.Options{
 		Types:                     p.Types,

@@ -110,6 +110,16 @@ func TestActuator_ReconcileStatus(t *testing.T) {
 	assert.Equal(t, "gardener", string(driver.seen.Credentials["username"]))
 }
 
+func TestActuator_ReconcileUnchanged(t *testing.T) {
+	rec, recorder := newReconciliation(t, credentials())
+	rec.Object.Status.EgressCIDRs = []string{"203.0.113.7/32"}
+	before := rec.Object.DeepCopy()
+	require.NoError(t, newActuator(&stubDriver{outcome: &Outcome{Unchanged: true}}).Reconcile(t.Context(), rec))
+	assert.Equal(t, before, rec.Object)
+	assert.Nil(t, recorder.state)
+	assert.Empty(t, rec.Messages)
+}
+
 func TestActuator_ReconcileErrors(t *testing.T) {
 	invalid := field.ErrorList{field.Invalid(field.NewPath("networks", "workers"), "x", "must be a CIDR such as 10.250.0.0/16")}
 	for sentence, tc := range map[string]struct {

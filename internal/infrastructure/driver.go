@@ -11,8 +11,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
-// Driver implements Infrastructures of one type. It is shared by concurrent reconciliations of different shoots and keeps no state of a shoot between two
-// calls.
+// Driver implements Infrastructures of one type. It is shared by concurrent reconciliations of different shoots. Nothing may depend on what it keeps in memory
+// of a shoot between two calls.
 //
 // What a driver MUST do:
 //   - converge from any partial state, its own or that of a process that crashed, and create nothing twice;
@@ -58,6 +58,8 @@ type Shoot struct {
 
 // Outcome is the result of a driver's Reconcile. The contract writes it to the object's status.
 type Outcome struct {
+	// Unchanged is true if everything is as in the reconciliation whose outcome the status contains. Then all other fields are empty.
+	Unchanged bool
 	// ProviderStatus is the versioned status that ControlPlane and Worker read, with apiVersion and kind set.
 	ProviderStatus runtime.Object
 	// State is everything that another seed needs to continue, with apiVersion and kind.

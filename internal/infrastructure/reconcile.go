@@ -25,6 +25,9 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	if err != nil {
 		return err
 	}
+	if outcome.Unchanged {
+		return nil
+	}
 	rec.StateRecorder.RecordState(outcome.State)
 	rec.Messages = append(rec.Messages, outcome.Findings...)
 	return outcome.fill(&rec.Object.Status)

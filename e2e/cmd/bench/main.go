@@ -1,5 +1,5 @@
 // Command bench prints the costs of an Infrastructure: requests to the cloud, logins and time, for the first reconciliation, one without changes,
-// and the deletion; the memory of the controller's process; and the same for a hundred machines. It measures the binary as it is released, with
+// its repetition, and the deletion; the memory of the controller's process; and the same for a hundred machines. It measures the binary as it is released, with
 // gardenlet's own code as the client, and compares the figures with the project's budgets, and with those of a real cloud. It also prints the
 // response times of a Shoot in admission, and the memory of that process.
 package main
@@ -21,8 +21,8 @@ import (
 const usage = `Usage: make bench, or in the folder e2e: go run ./cmd/bench [flags]
 
 Prints calls, logins and wall time of the Infrastructure of a default shoot (everything made for it, IPv4), for the first
-reconcile, one with nothing to do, and the deletion; then the size and the idle memory of the controller. It is measured on
-the fake OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
+reconcile, one with nothing to do, its repetition, and the deletion; then the size and the idle memory of the controller. It is
+measured on the fake OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
 Then prints the calls of a hundred machines of one pool by name, those of one machine more in their order, and those of their
 deletion: on the fake, by machine-controller-manager and our machine controller, with simulated nodes.
 Then prints how long admission takes for a Shoot, with a real garden to look things up in, and what its process takes meanwhile.

@@ -37,7 +37,7 @@ func edits() map[string][]edit {
 	return map[string][]edit{
 		"cmd/infrastructure-controller/main.go": {
 			imports("infrastructure/openstack", cloud, quoted("infrastructure/example")), withExample,
-			insert("\t\topenstack.Type: openstack.New(openStackSessions),", "\t\texample.Type: "+sessions),
+			insert("\t\topenstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: checks.interval}),", "\t\texample.Type: "+sessions),
 		},
 		"cmd/controlplane-controller/main.go": {
 			imports("controlplane/openstack", quoted("controlplane/example")), withExample, images,

@@ -58,6 +58,9 @@ type Shoot struct {
 	// LastOperationType and LastOperationState are the shoot's.
 	LastOperationType  gardencorev1beta1.LastOperationType
 	LastOperationState gardencorev1beta1.LastOperationState
+	// Requests is how often somebody has requested a reconciliation by the operation annotation of the shoot: Gardener's API server increments the
+	// generation for each.
+	Requests int64
 	// Annotations are the shoot's.
 	Annotations map[string]string
 }
@@ -81,7 +84,7 @@ func (s *Shoot) Namespace() string { return fmt.Sprintf("shoot--%s--%s", s.Proje
 func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 	return &gardencorev1beta1.Shoot{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: s.Name, Namespace: "garden-" + s.Project, UID: s.UID, Generation: 1, Annotations: s.Annotations,
+			Name: s.Name, Namespace: "garden-" + s.Project, UID: s.UID, Generation: 1 + s.Requests, Annotations: s.Annotations,
 		},
 		Spec: gardencorev1beta1.ShootSpec{
 			CloudProfile: &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: s.ProviderType},

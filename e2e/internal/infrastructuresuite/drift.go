@@ -88,7 +88,7 @@ func change(env *testenv.Env, collection, id, kind string, attributes testenv.Bo
 	env.Do(http.MethodPut, conformance.Network, collection+"/"+id, testenv.Body{kind: attributes})
 }
 
-// testDrift applies one drift after another. The next reconciliation reverts it, and does not replace existing resources.
+// testDrift applies one drift after another. The next reconciliation that somebody requests reverts it, and does not replace existing resources.
 func testDrift(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()
@@ -99,7 +99,7 @@ func testDrift(t *testing.T, f *testenv.Fixture) {
 			env := env.WithT(t)
 			drift.cause(env, shoot)
 			require.True(t, drift.present(env), "the test itself causes no drift")
-			env.ReconcileAgain(shoot)
+			env.ReconcileOnRequest(shoot)
 			assert.Equal(t, drift.stays, drift.present(env))
 			assertOneOfEach(env)
 			assert.Equal(t, []string{network, subnet, router}, []string{env.Find("network").ID, env.Find("subnet").ID, env.Find("router").ID})

@@ -89,6 +89,14 @@ func (env *Env) ReconcileAgain(shoot *gardenlet.Shoot) {
 	env.Reconcile(shoot)
 }
 
+// ReconcileOnRequest reconciles once more without changes, because the shoot's owner has requested it.
+func (env *Env) ReconcileOnRequest(shoot *gardenlet.Shoot) {
+	env.T.Helper()
+	shoot.Requests++
+	env.Update(shoot)
+	env.ReconcileAgain(shoot)
+}
+
 // RequestDeletion deletes the shoot's Infrastructure without waiting.
 func (env *Env) RequestDeletion(shoot *gardenlet.Shoot) {
 	env.T.Helper()

@@ -31,10 +31,24 @@ func scenarios() []scenario {
 	}
 }
 
-// createReconcileDelete holds the second reconciliation to doing nothing: no write to the cloud, two to the API server.
+const (
+	// maxCreateWrites are the writes of a creation to the API server: accepted, its annotation removed, nothing created yet, intents, result.
+	maxCreateWrites = 5
+	// stateInterval is the least time between further writes of state. On a busy machine there are some.
+	stateInterval = 250 * time.Millisecond
+)
+
+// createReconcileDelete holds the creation to few writes to the API server, and the second reconciliation to doing nothing: no write to the cloud, two to
+// the API server.
 func createReconcileDelete(t *testing.T, server *contracttest.APIServer, env *environment) {
 	s := newHarness(t, server, env)
+	s.host.Faults.Arm(nil)
+	started := time.Now()
 	s.create()
+	created, _, _ := s.host.Faults.Disarm()
+	most := maxCreateWrites + int(time.Since(started)/stateInterval)
+	createWrites := contracttest.WritesTo(contracttest.KubeAPI, created)
+	assert.LessOrEqual(t, len(createWrites), most, "writes of a creation to the API server: %v", createWrites)
 	require.NoError(t, s.gardenlet.Backdate(t.Context(), time.Minute))
 
 	s.host.Faults.Arm(nil)

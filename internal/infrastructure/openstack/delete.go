@@ -20,7 +20,9 @@ type toDelete struct {
 	group    []string
 	subnets  []string
 	attached []string // subnets whose router interface is the shoot's
-	routes   nodeRoutes
+	// networkOf are the networks of the subnets that were read. The others are in the network in use.
+	networkOf map[string]string
+	routes    nodeRoutes
 	// namesakes have the shoot's name, but no mark that proves that they are the shoot's.
 	namesakes []namesake
 	// networkID and routerID are those in use, given or own; empty if there was none.
@@ -28,7 +30,8 @@ type toDelete struct {
 }
 
 // deleteGraph deletes the load balancers first, on which everything else depends; then interfaces, subnets and network, each when it must be empty. It
-// does not read resources with a known ID: it deletes them, or they do not exist any more.
+// does not read resources with a known ID: it deletes them, or they do not exist any more. Neutron deletes the subnets of a network with it; only those
+// in a given network are deleted one by one.
 func (rec *reconciliation) deleteGraph() *contract.Graph {
 	g := contract.NewGraph("deleting infrastructure")
 	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
@@ -38,7 +41,7 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	found := add("finding what is left", rec.findToDelete)
 	add("deleting security group", rec.removeGroup, found)
 	balancers := add("deleting load balancers", rec.removeLoadBalancers, found)
-	routes := add("removing routes to nodes", rec.removeRoutes, found)
+	routes := add("removing routes to nodes", rec.removeRoutesOfGivenRouter, found)
 	share := add("deleting share network", rec.removeShareNetwork, found)
 	interfaces := add("removing router interfaces", rec.removeInterfaces, balancers, routes)
 	add("deleting router", rec.removeRouter, interfaces)
@@ -131,7 +134,9 @@ func (rec *reconciliation) findSubnetsToDelete(ctx context.Context) error {
 		}
 		found = append(found, attached...)
 	}
+	rec.toDelete.networkOf = map[string]string{}
 	for _, subnet := range found {
+		rec.toDelete.networkOf[subnet.ID] = subnet.NetworkID
 		if slices.Contains(rec.toDelete.subnets, subnet.ID) {
 			rec.toDelete.routes.own = append(rec.toDelete.routes.own, subnet.CIDR)
 		} else {

@@ -154,7 +154,7 @@ func TestDriver_DeleteBlocked(t *testing.T) {
 			"networks": []any{map[string]any{"uuid": env.state()["Network"]}},
 		})
 		err := env.delete()
-		require.ErrorContains(t, err, " of server bastion is still in subnet "+env.state()["Subnet"])
+		require.ErrorContains(t, err, " of server bastion is still in network "+env.state()["Network"])
 		assert.Equal(t, cloud.InUse, cloud.KindOf(err))
 	})
 	t.Run("a load balancer of somebody else's in the shoot's subnet of a shared network", func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestDriver_DeleteBlocked(t *testing.T) {
 		env.mustReconcile()
 		port := env.plant("ports", fake.Attrs{"name": "p", "network_id": env.state()["Network"], "device_owner": "compute:nova", "device_id": "22222222-2222-2222-2222-222222222222"})
 		err := env.delete()
-		require.ErrorContains(t, err, "port "+port+" of server 22222222-2222-2222-2222-222222222222 is still in subnet "+env.state()["Subnet"])
+		require.ErrorContains(t, err, "port "+port+" of server 22222222-2222-2222-2222-222222222222 is still in network "+env.state()["Network"])
 		assert.Equal(t, cloud.InUse, cloud.KindOf(err))
 	})
 	t.Run("five of many, of which no more are asked for", func(t *testing.T) {

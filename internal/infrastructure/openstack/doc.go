@@ -11,6 +11,7 @@
 //   - state.go is the recorded state: IDs, ownership, and intents. statecodec.go reads and writes it with the upstream extension's keys, so that a shoot
 //     can move between the two; own keys have the prefix "trellis.". uncertain_create.go records creations with an unknown result, keyrecord.go the keys
 //     of the key pair;
+//   - full_check.go decides whether a repetition needs to read more than the router;
 //   - observe.go reads all existing resources in one wave of parallel requests;
 //   - reconcile.go is the graph of the tasks that create and update. In each a pure function computes the difference between wanted and observed
 //     (network.go, subnet.go, router.go, rules.go, keypair.go, ...), which the task then applies;
@@ -21,7 +22,10 @@
 //
 // Ownership is never derived from a name, except in the last case, for which there is nothing else. A resource is the shoot's own if its ID is recorded as
 // such, or if its description is the shoot's mark (mark.go), which is part of the create request. Key pairs have no description: their name contains a
-// part of the shoot's UID, and the public key must be the shoot's.
+// part of the shoot's UID, and the public key must be the shoot's, or recorded.
+//
+// How many requests a reconciliation may cost is in budget_test.go and features_test.go. Which of them could not be spared, and the failure that needs each,
+// is in decision 34.
 //
 // The package must not depend on a Manager, reconcile requests or the OpenStack SDK.
 package openstack

@@ -20,14 +20,21 @@ const Type = "openstack"
 // Driver reconciles Infrastructures of type openstack.
 type Driver struct {
 	sessions *cloudopenstack.Sessions
+	checks   fullChecks
 	now      func() time.Time
 }
 
 var _ infrastructure.Driver = (*Driver)(nil)
 
+// Options configure a driver.
+type Options struct {
+	// FullCheckInterval is how long after a check of all resources of a shoot a repeated reconciliation reads only its router; 0 checks all resources always.
+	FullCheckInterval time.Duration
+}
+
 // New returns a driver that uses the sessions.
-func New(sessions *cloudopenstack.Sessions) *Driver {
-	return &Driver{sessions: sessions, now: time.Now}
+func New(sessions *cloudopenstack.Sessions, options Options) *Driver {
+	return &Driver{sessions: sessions, checks: fullChecks{interval: options.FullCheckInterval}, now: time.Now}
 }
 
 // Validate implements infrastructure.Driver.
@@ -45,6 +52,7 @@ func (d *Driver) Validate(shoot *infrastructure.Shoot) field.ErrorList {
 
 // Reconcile implements infrastructure.Driver.
 func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder) (*infrastructure.Outcome, error) {
+	last := d.checks.take(shoot.UID, d.now())
 	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil {
 		return nil, err
@@ -53,20 +61,39 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, rec
 	if err != nil {
 		return nil, err
 	}
-	if shoot.FirstAttempt && recorded.Empty() {
-		if err := recordNothingCreated(ctx, recorder, recorded); err != nil {
-			return nil, err
-		}
+	if err := d.recordNothingCreated(ctx, shoot, recorder, in, recorded); err != nil {
+		return nil, err
 	}
 	recorded.adoptUpstreamState(shoot.Infrastructure.Status.ProviderStatus != nil)
 	rec, err := d.newReconciliation(ctx, shoot, recorder, in, recorded)
 	if err != nil {
 		return nil, err
 	}
+	hash, err := hashInputs(shoot)
+	if err != nil {
+		return nil, err
+	}
+	unchanged, err := rec.repeats(ctx, shoot, last, hash)
+	if err != nil {
+		return nil, err
+	}
+	if unchanged {
+		d.checks.put(shoot.UID, last, rec.started)
+		return &infrastructure.Outcome{Unchanged: true}, nil
+	}
 	if err := recorder.Run(ctx, rec.reconcileGraph()); err != nil {
 		rec.withdrawIntents()
 		return nil, err
 	}
+	outcome, err := rec.succeed(in)
+	if err == nil {
+		d.checks.put(shoot.UID, rec.fullCheck(hash), rec.started)
+	}
+	return outcome, err
+}
+
+// succeed records what a later reconciliation compares with, and returns the outcome.
+func (rec *reconciliation) succeed(in *inputs) (*infrastructure.Outcome, error) {
 	config, err := json.Marshal(in.config)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the fulfilled configuration: %w", err)
@@ -79,6 +106,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, rec
 
 // Delete implements infrastructure.Driver.
 func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder) error {
+	d.checks.take(shoot.UID, d.now())
 	recorded, err := loadState(shoot.Infrastructure.Status)
 	if err != nil {
 		return err
@@ -98,10 +126,20 @@ func (d *Driver) Delete(ctx context.Context, shoot *infrastructure.Shoot, record
 	return recorder.Run(ctx, rec.deleteGraph())
 }
 
-// recordNothingCreated saves, before anything else, that no resource of the shoot exists. It is valid until the first intents are saved, so that a shoot
-// whose credentials were never accepted can be deleted without credentials.
-func recordNothingCreated(ctx context.Context, recorder contract.StateRecorder, recorded *state) error {
+// recordNothingCreated saves in a first attempt that no resource of the shoot exists. It is valid until the first intents are saved, so that a shoot whose
+// credentials were never accepted can be deleted without credentials. It is saved before anything else, unless the credentials were accepted before: then it
+// is saved soon, and the intents replace it as a rule.
+func (d *Driver) recordNothingCreated(
+	ctx context.Context, shoot *infrastructure.Shoot, recorder contract.StateRecorder, in *inputs, recorded *state,
+) error {
+	if !shoot.FirstAttempt || !recorded.Empty() {
+		return nil
+	}
 	recorded.SetFact(keyNothingCreated, "true")
+	if credentials, err := in.credentials(shoot); err == nil && d.sessions.LoggedIn(credentials, shoot.Infrastructure.Spec.Region) {
+		recorder.RecordState(recorded.infrastructureState())
+		return nil
+	}
 	if err := recorder.RecordIntent(ctx, recorded.infrastructureState()); err != nil {
 		return fmt.Errorf("saving that nothing was created yet: %w", err)
 	}

@@ -45,6 +45,8 @@ type environment struct {
 	secret   map[string][]byte
 
 	attempted bool
+	// fullCheckInterval is that of the drivers of new processes.
+	fullCheckInterval time.Duration
 	// beforeSave is asked before the state is saved; an error keeps it from being saved.
 	beforeSave func() error
 	// onSave is told what is saved.
@@ -59,7 +61,7 @@ func newEnvironment(t *testing.T, options ...fake.Option) *environment {
 	t.Cleanup(func() { require.NoError(t, cloud.Close()) })
 	sessions := newSessions()
 	env := &environment{
-		t: t, cloud: cloud, sessions: sessions, driver: New(sessions), log: testr.New(t),
+		t: t, cloud: cloud, sessions: sessions, driver: New(sessions, Options{}), log: testr.New(t),
 		config: &openstackv1alpha1.InfrastructureConfig{
 			FloatingPoolName: fake.ExternalNetwork,
 			Networks:         openstackv1alpha1.Networks{Workers: "10.250.0.0/19"},
@@ -114,7 +116,7 @@ func (env *environment) restart() {
 	env.beforeSave = nil
 	require.NoError(env.t, env.cloud.WaitIdle(env.t.Context()))
 	env.sessions = newSessions()
-	env.driver = New(env.sessions)
+	env.driver = New(env.sessions, Options{FullCheckInterval: env.fullCheckInterval})
 	env.logIn()
 }
 
@@ -144,11 +146,19 @@ func (env *environment) reconcile() (*infrastructure.Outcome, error) {
 	env.attempted = true
 	require.Empty(env.t, env.driver.Validate(shoot))
 	outcome, err := env.driver.Reconcile(env.t.Context(), shoot, recorder)
+	env.setLastOperation(gardencorev1beta1.LastOperationStateError)
 	if err == nil {
+		env.setLastOperation(gardencorev1beta1.LastOperationStateSucceeded)
+	}
+	if err == nil && !outcome.Unchanged {
 		recorder.RecordState(outcome.State)
 		env.infra.Status.ProviderStatus = env.marshal(outcome.ProviderStatus)
 	}
 	return outcome, err
+}
+
+func (env *environment) setLastOperation(state gardencorev1beta1.LastOperationState) {
+	env.infra.Status.LastOperation = &gardencorev1beta1.LastOperation{Type: gardencorev1beta1.LastOperationTypeReconcile, State: state}
 }
 
 func (env *environment) mustReconcile() *infrastructure.Outcome {
@@ -156,6 +166,13 @@ func (env *environment) mustReconcile() *infrastructure.Outcome {
 	outcome, err := env.reconcile()
 	require.NoError(env.t, err)
 	return outcome
+}
+
+// forgetShoot begins with a new shoot of the same account, which uses the same driver.
+func (env *environment) forgetShoot() {
+	env.clearStatus()
+	env.infra.Status.LastOperation = nil
+	env.attempted = false
 }
 
 func (env *environment) delete() error {

@@ -87,7 +87,9 @@ func callFailures() map[string]func(env *environment, call int) {
 // Whatever call goes wrong, in whatever way, and whether or not the process survives it: the next passes find what there
 // is, nothing exists twice, and nothing is left behind, even when no other pass comes before the deletion.
 func TestDriver_ReconcileWithFaults(t *testing.T) {
-	for variant, use := range shootVariants() {
+	variants := shootVariants()
+	variants["default, whose floating network is known"] = (*environment).findFloatingNetworkBefore
+	for variant, use := range variants {
 		reference := newEnvironment(t)
 		use(reference)
 		reference.mustReconcile()
@@ -122,14 +124,20 @@ func TestDriver_ReconcileWithFaults(t *testing.T) {
 }
 
 func TestDriver_DeleteWithFaults(t *testing.T) {
-	for variant, use := range shootVariants() {
+	const withRoute = "default, with a route to a node that was left"
+	variants := shootVariants()
+	variants[withRoute] = variants["default"]
+	for variant, use := range variants {
 		bringUp := func(t *testing.T) (*environment, fake.State) {
 			env := newEnvironment(t)
 			use(env)
 			empty := env.resources()
 			env.mustReconcile()
-			if variant == "default" {
+			switch variant {
+			case "default":
 				env.createLoadBalancer(technicalID, env.state()["Subnet"])
+			case withRoute:
+				env.addRoute()
 			}
 			env.cloud.ResetLog()
 			return env, empty

@@ -18,6 +18,8 @@ const (
 	postSubnet      = "neutron POST /v2.0/subnets"
 	deleteSubnet    = "neutron DELETE /v2.0/subnets/{id}"
 	getRouters      = "neutron GET /v2.0/routers"
+	getRouter       = "neutron GET /v2.0/routers/{id}"
+	putRouter       = "neutron PUT /v2.0/routers/{id}"
 	postRouter      = "neutron POST /v2.0/routers"
 	deleteRouter    = "neutron DELETE /v2.0/routers/{id}"
 	addInterface    = "neutron PUT /v2.0/routers/{id}/add_router_interface"
@@ -48,14 +50,14 @@ func TestDriver_APICallsOfFeatures(t *testing.T) {
 				env.config.Networks.Router = &openstackv1alpha1.Router{ID: env.plantRouter("theirs")}
 			},
 			first:  map[string]int{getRouters: 1, getPorts: 1, postRouter: -1},
-			remove: map[string]int{deleteRouter: -1},
+			remove: map[string]int{getRouter: 1, deleteRouter: -1}, // it may have routes to nodes
 		},
 		"a given network": {
 			use: func(env *environment) {
 				env.config.Networks.ID = new(env.plant("networks", fake.Attrs{"name": "theirs"}))
 			},
 			first:  map[string]int{getNetworks: 1, postNetwork: -1},
-			remove: map[string]int{deleteNetwork: -1},
+			remove: map[string]int{deleteNetwork: -1, deleteSubnet: 1},
 		},
 		"a given network and subnet": {
 			use: func(env *environment) {
@@ -63,7 +65,7 @@ func TestDriver_APICallsOfFeatures(t *testing.T) {
 				env.config.Networks = openstackv1alpha1.Networks{ID: &network, SubnetID: new(env.plantSubnet(network, "theirs", "10.250.64.0/20"))}
 			},
 			first:  map[string]int{getNetworks: 1, getSubnets: 1, postNetwork: -1, postSubnet: -1},
-			remove: map[string]int{deleteNetwork: -1, deleteSubnet: -1},
+			remove: map[string]int{deleteNetwork: -1},
 		},
 		"a given security group": {
 			use: func(env *environment) {
@@ -88,7 +90,7 @@ func TestDriver_APICallsOfFeatures(t *testing.T) {
 				env.shoot.Spec.Networking.IPFamilies = append(env.shoot.Spec.Networking.IPFamilies, gardencorev1beta1.IPFamilyIPv6)
 			},
 			first:  map[string]int{postSubnet: 3, addInterface: 1},
-			remove: map[string]int{deleteSubnet: 3, removeInterface: 1},
+			remove: map[string]int{removeInterface: 1},
 		},
 		"a share network": {
 			use: func(env *environment) {
@@ -97,6 +99,14 @@ func TestDriver_APICallsOfFeatures(t *testing.T) {
 			first:  map[string]int{postShare: 1},
 			noop:   map[string]int{getShares: 1},
 			remove: map[string]int{deleteShare: 1},
+		},
+		"a route to a node that was left": {
+			before: func(env *environment) {
+				env.updateResource("routers", "router", env.state()["Router"], fake.Attrs{
+					"routes": []any{map[string]any{"destination": "100.96.1.0/24", "nexthop": "10.250.0.7"}},
+				})
+			},
+			remove: map[string]int{getRouter: 1, putRouter: 1, removeInterface: 1},
 		},
 		"a load balancer that was left": {
 			before: func(env *environment) { env.createLoadBalancer(technicalID, env.state()["Subnet"]) },

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -10,22 +11,32 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/record"
 )
 
-// findFloatingNetwork determines the external network, from the observation or by its name.
+// findFloatingNetwork determines the external network: the observed one, the one that another shoot of the account has found lately by this name, or that
+// of a request.
 func (rec *reconciliation) findFloatingNetwork(ctx context.Context) error {
 	external := rec.observed.external
 	if external == nil || !rec.keepsFloatingNetwork(*external) {
+		if recent, ok := rec.cloud.RecentExternalNetwork(rec.floating.pool); ok {
+			rec.setFloatingNetwork(recent)
+			rec.externalIsRecent = true
+			return nil
+		}
 		found, err := rec.lookUpFloatingNetwork(ctx)
 		if err != nil {
 			return err
 		}
 		external = found
 	}
-	rec.external = *external
+	rec.setFloatingNetwork(*external)
+	return nil
+}
+
+func (rec *reconciliation) setFloatingNetwork(external cloudopenstack.Network) {
+	rec.external = external
 	rec.updateState(func(s *state) {
 		s.SetFact(keyFloatingNetwork, external.ID)
 		s.SetFact(openstackv1alpha1.StateKeyFloatingNetworkName, external.Name)
 	})
-	return nil
 }
 
 // keepsFloatingNetwork reports whether the recorded network is used whatever its name is by now. Until the shoot has a router in it, or a reconciliation
@@ -47,7 +58,29 @@ func (rec *reconciliation) lookUpFloatingNetwork(ctx context.Context) (*cloudope
 	if err != nil {
 		return nil, fmt.Errorf("looking for external network %q: %w", rec.floating.pool, err)
 	}
-	return chooseFloatingNetwork(rec.floating.pool, networks)
+	found, err := chooseFloatingNetwork(rec.floating.pool, networks)
+	if err != nil {
+		return nil, err
+	}
+	rec.cloud.RememberExternalNetwork(rec.floating.pool, *found)
+	return found, nil
+}
+
+// refreshFloatingNetwork looks up an external network that was not read in this reconciliation, after a gateway in it was refused. It returns false if the
+// network is the same.
+func (rec *reconciliation) refreshFloatingNetwork(ctx context.Context, refusal error) (bool, error) {
+	mayBeOutdated := cloud.KindOf(refusal) == cloud.Configuration || isStatus(refusal, http.StatusNotFound) || isStatus(refusal, http.StatusBadRequest)
+	if !rec.externalIsRecent || !mayBeOutdated {
+		return false, nil
+	}
+	rec.externalIsRecent = false
+	rec.cloud.ForgetExternalNetwork(rec.floating.pool)
+	found, err := rec.lookUpFloatingNetwork(ctx)
+	if err != nil || found.ID == rec.external.ID {
+		return false, err
+	}
+	rec.setFloatingNetwork(*found)
+	return true, nil
 }
 
 // ensureNetwork uses the given network, repairs the shoot's own, or creates one.

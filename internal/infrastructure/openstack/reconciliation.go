@@ -40,8 +40,10 @@ type reconciliation struct {
 
 	// Results of tasks. Each field except the guarded ones has one writer, and its readers run after it.
 	external cloudopenstack.Network
-	net      cloudopenstack.Network
-	router   cloudopenstack.Router
+	// externalIsRecent is true if the external network was not read in this reconciliation.
+	externalIsRecent bool
+	net              cloudopenstack.Network
+	router           cloudopenstack.Router
 	// readyRouter is the router once it has its external address.
 	readyRouter cloudopenstack.Router
 	secGroup    cloudopenstack.SecurityGroup

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,11 @@ func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
 	return nil
 }
 
+// removeOwnedKeyPair removes the key pair of a name if it is the shoot's. It does not read one that the state proves to be.
 func (rec *reconciliation) removeOwnedKeyPair(ctx context.Context, name string) error {
+	if rec.keyPairIsProven(name) {
+		return rec.deleteKeyPair(ctx, name)
+	}
 	found, err := rec.cloud.GetKeyPair(ctx, name)
 	switch {
 	case cloud.IsNotFound(err):
@@ -51,6 +56,13 @@ func (rec *reconciliation) removeOwnedKeyPair(ctx context.Context, name string) 
 	return rec.deleteKeyPair(ctx, name)
 }
 
+// keyPairIsProven reports whether the key pair of a name was created with a single known key, is recorded as the shoot's own, and has a name with the
+// shoot's UID, which nobody else has a reason to use. The names of the upstream extension lack the UID.
+func (rec *reconciliation) keyPairIsProven(name string) bool {
+	return name == rec.plan.keyPair.name && rec.state.ID(kindKeyPair) == name && rec.state.Owner(kindKeyPair) == own &&
+		!rec.state.MayHaveMore(kindKeyPair) && len(parseKeyRecord(rec.state.Fact(keyKeyPairDigest)).of(name)) == 1
+}
+
 func (rec *reconciliation) removeGroup(ctx context.Context) error {
 	return rec.removeEach("security group", rec.toDelete.group, func(id string) error {
 		return rec.explainInUse(ctx, rec.cloud.DeleteSecurityGroup(ctx, id), func(ctx context.Context) ([]blocker, error) {
@@ -59,19 +71,28 @@ func (rec *reconciliation) removeGroup(ctx context.Context) error {
 	}, kindSecurityGroup)
 }
 
-// removeRoutes removes the routes to the shoot's nodes from the router. Neutron does not disconnect a subnet with a route, and a user's router would keep the
-// routes.
-func (rec *reconciliation) removeRoutes(ctx context.Context) error {
-	routes := rec.toDelete.routes
-	if slices.Contains(rec.toDelete.router, rec.toDelete.routerID) {
-		routes.own = append(routes.own, routes.given...) // the router goes with all its routes
-		routes.given = nil
-	}
-	if rec.toDelete.routerID == "" || len(routes.own)+len(routes.given) == 0 {
+// removeRoutesOfGivenRouter removes the routes to the shoot's nodes from a router that stays. The shoot's own router is deleted with its routes, unless they
+// keep it from being disconnected (disconnect).
+func (rec *reconciliation) removeRoutesOfGivenRouter(ctx context.Context) error {
+	if rec.routerIsOwn() {
 		return nil
+	}
+	_, err := rec.removeRoutes(ctx, rec.toDelete.routes)
+	return err
+}
+
+func (rec *reconciliation) routerIsOwn() bool {
+	return slices.Contains(rec.toDelete.router, rec.toDelete.routerID)
+}
+
+// removeRoutes removes the routes to the shoot's nodes from the router, and reports whether there were any.
+func (rec *reconciliation) removeRoutes(ctx context.Context, routes nodeRoutes) (bool, error) {
+	if rec.toDelete.routerID == "" || len(routes.own)+len(routes.given) == 0 {
+		return false, nil
 	}
 	const attempts = 5
 	var err error
+	found := false
 	for range attempts {
 		var router cloudopenstack.Router
 		if router, err = rec.cloud.GetRouter(ctx, rec.toDelete.routerID); err != nil {
@@ -79,21 +100,22 @@ func (rec *reconciliation) removeRoutes(ctx context.Context) error {
 		}
 		kept := routes.others(router.Routes)
 		if len(kept) == len(router.Routes) {
-			return nil
+			return found, nil
 		}
+		found = true
 		_, err = rec.cloud.UpdateRouter(ctx, router.ID, cloudopenstack.RouterUpdate{Routes: &kept, IfRevision: router.RevisionNumber})
 		if err == nil {
 			rec.log.Info("Removed routes to nodes", "router", router.ID, "count", len(router.Routes)-len(kept))
-			return nil
+			return true, nil
 		}
 		if cloud.KindOf(err) != cloud.Conflict { // somebody else's change came first: look again
 			break
 		}
 	}
 	if cloud.IsNotFound(err) {
-		return nil
+		return found, nil
 	}
-	return fmt.Errorf("removing routes to nodes from router %s: %w", rec.toDelete.routerID, err)
+	return found, fmt.Errorf("removing routes to nodes from router %s: %w", rec.toDelete.routerID, err)
 }
 
 func (rec *reconciliation) removeInterfaces(ctx context.Context) error {
@@ -102,7 +124,7 @@ func (rec *reconciliation) removeInterfaces(ctx context.Context) error {
 	}
 	var failed []error
 	for _, subnetID := range rec.toDelete.attached {
-		err := rec.explainInUse(ctx, rec.cloud.RemoveRouterInterface(ctx, rec.toDelete.routerID, subnetID), func(ctx context.Context) ([]blocker, error) {
+		err := rec.explainInUse(ctx, rec.disconnect(ctx, subnetID), func(ctx context.Context) ([]blocker, error) {
 			return rec.interfaceUsers(ctx, rec.toDelete.routerID, subnetID)
 		})
 		switch {
@@ -119,6 +141,25 @@ func (rec *reconciliation) removeInterfaces(ctx context.Context) error {
 	return nil
 }
 
+// disconnect removes the router's interface in a subnet. Neutron does not remove one that a route needs: then the shoot's own router loses its routes to
+// nodes first, which a cloud-controller-manager has left.
+func (rec *reconciliation) disconnect(ctx context.Context, subnetID string) error {
+	err := rec.cloud.RemoveRouterInterface(ctx, rec.toDelete.routerID, subnetID)
+	if cloud.KindOf(err) != cloud.InUse || !rec.routerIsOwn() {
+		return err
+	}
+	routes := rec.toDelete.routes
+	routes.own, routes.given = slices.Concat(routes.own, routes.given), nil // all that lead to nodes, whoever owns the subnet
+	found, removeErr := rec.removeRoutes(ctx, routes)
+	if removeErr != nil {
+		return removeErr
+	}
+	if !found {
+		return err
+	}
+	return rec.cloud.RemoveRouterInterface(ctx, rec.toDelete.routerID, subnetID)
+}
+
 func (rec *reconciliation) removeRouter(ctx context.Context) error {
 	return rec.removeEach("router", rec.toDelete.router, func(id string) error {
 		return rec.explainInUse(ctx, rec.cloud.DeleteRouter(ctx, id), func(ctx context.Context) ([]blocker, error) {
@@ -127,20 +168,37 @@ func (rec *reconciliation) removeRouter(ctx context.Context) error {
 	}, kindRouter)
 }
 
+// removeSubnets deletes the subnets in networks that stay.
 func (rec *reconciliation) removeSubnets(ctx context.Context) error {
-	return rec.removeEach("subnet", rec.toDelete.subnets, func(id string) error {
+	ids := slices.DeleteFunc(slices.Clone(rec.toDelete.subnets), rec.deletedWithNetwork)
+	kinds := subnetKinds()
+	if len(rec.toDelete.network) > 0 {
+		kinds = nil // some may remain until the network is deleted
+	}
+	return rec.removeEach("subnet", ids, func(id string) error {
 		return rec.explainInUse(ctx, rec.cloud.DeleteSubnet(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return rec.blockingPortsIn(ctx, "subnet "+id, cloudopenstack.PortFilter{SubnetIDs: []string{id}})
 		})
-	}, subnetKinds()...)
+	}, kinds...)
 }
 
+// deletedWithNetwork reports whether a subnet is in a network that is deleted, by which Neutron deletes it.
+func (rec *reconciliation) deletedWithNetwork(subnetID string) bool {
+	network := cmp.Or(rec.toDelete.networkOf[subnetID], rec.toDelete.networkID)
+	return slices.Contains(rec.toDelete.network, network)
+}
+
+// removeNetwork deletes the network with its subnets.
 func (rec *reconciliation) removeNetwork(ctx context.Context) error {
+	kinds := []kind{kindNetwork}
+	if len(rec.toDelete.network) > 0 {
+		kinds = append(kinds, subnetKinds()...)
+	}
 	return rec.removeEach("network", rec.toDelete.network, func(id string) error {
 		return rec.explainInUse(ctx, rec.cloud.DeleteNetwork(ctx, id), func(ctx context.Context) ([]blocker, error) {
 			return rec.blockingPortsIn(ctx, "network "+id, cloudopenstack.PortFilter{NetworkID: id})
 		})
-	}, kindNetwork)
+	}, kinds...)
 }
 
 // removeShareNetwork removes the share network if one was wanted or recorded. A cloud without Manila has none.

@@ -123,9 +123,25 @@ func givenRouterFindings(observed cloudopenstack.Router, external cloudopenstack
 		"load balancers of the shoot cannot have floating IPs", observed.ID, observed.Gateway.NetworkID, external.Name, external.ID)}
 }
 
-// withGateway tries one gateway after the other until one has a free address: the subnets of the floating network that the user or the cloud profile selects,
-// or the network as a whole. It records which one it was.
+// withGateway makes an attempt with a gateway in the floating network, and another one if the network is a different one by now.
 func (rec *reconciliation) withGateway(ctx context.Context, attempt func(cloudopenstack.ExternalGateway) error) error {
+	err := rec.tryGateways(ctx, attempt)
+	if err == nil {
+		return nil
+	}
+	changed, findErr := rec.refreshFloatingNetwork(ctx, err)
+	if findErr != nil {
+		return findErr
+	}
+	if !changed {
+		return err
+	}
+	return rec.tryGateways(ctx, attempt)
+}
+
+// tryGateways tries one gateway after the other until one has a free address: the subnets of the floating network that the user or the cloud profile selects,
+// or the network as a whole. It records which one it was.
+func (rec *reconciliation) tryGateways(ctx context.Context, attempt func(cloudopenstack.ExternalGateway) error) error {
 	gateway := cloudopenstack.ExternalGateway{NetworkID: rec.external.ID, EnableSNAT: rec.plan.router.snat}
 	if rec.floating.subnet == "" {
 		return explainGatewayError(gateway, "", attempt(gateway))

@@ -19,7 +19,9 @@ import (
 func TestSuite(t *testing.T) {
 	server := contracttest.StartAPIServer(t)
 	t.Run("the driver passes", func(t *testing.T) {
-		build := func(sessions *cloudopenstack.Sessions) infrastructure.Driver { return openstack.New(sessions) }
+		build := func(sessions *cloudopenstack.Sessions) infrastructure.Driver {
+			return openstack.New(sessions, openstack.Options{FullCheckInterval: 10 * time.Minute})
+		}
 		infrastructuretest.Run(t, server, suiteSubject(build, map[string]int{
 			"network": 1, "subnet": 1, "router": 1, "port": 2, "security group": 1, "security group rule": 5, "key pair": 1,
 		}))
