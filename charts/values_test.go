@@ -158,6 +158,9 @@ func allValues(name string) map[string]any {
 		values["secretGuard"] = map[string]any{"namespaces": []string{"istio-ingress"}}
 		values["imageVectorOverwrite"] = map[string]any{"images": []any{map[string]any{"name": "something", "ref": "registry.example.org/something@" + digest}}}
 	}
+	if name == "infrastructure-controller" {
+		values["fullCheckInterval"] = "1h30m"
+	}
 	if name == "controlplane-controller" {
 		values["disableWebhooks"] = []string{"etcd.openstack"}
 		values["etcd"] = map[string]any{"main": map[string]any{"storageClass": "fast", "storageCapacity": "25Gi"}, "events": map[string]any{"storageClass": "slow"}}

@@ -11,6 +11,9 @@ networks: [public-networks, private-networks]
 shoots: false
 {{- end -}}
 
-{{/* It has no flags of its own. */}}
+{{/* Its own flags, a list in YAML. */}}
 {{- define "args" -}}
+{{- with .Values.fullCheckInterval }}
+- {{ printf "--full-check-interval=%s" . | quote }}
+{{- end }}
 {{- end -}}
