@@ -24,7 +24,7 @@ func main() {
 
 func newDriver(log logr.Logger, registerer prometheus.Registerer) (machine.Driver, error) {
 	sessions := cloudopenstack.NewSessions(cloudopenstack.Options{
-		Registerer: registerer, UserAgent: "trellis-machine-controller-openstack/" + buildinfo.Read().Version,
+		Registerer: registerer, Burst: openstack.SessionBurst, UserAgent: "trellis-machine-controller-openstack/" + buildinfo.Read().Version,
 	})
 	return openstack.New(openstack.Options{Sessions: sessions, Registerer: registerer, Log: log})
 }

@@ -87,11 +87,8 @@ func newPortCache(c client, networkID string) *portCache {
 	}
 }
 
-// reserve returns the ports with the name, and records that there may be one from now on.
+// reserve returns the ports with the name, and records that there may be one from now on. The ports must be loaded.
 func (b *portCache) reserve(ctx context.Context, name string) ([]cloudopenstack.Port, error) {
-	if err := b.load(ctx); err != nil {
-		return nil, err
-	}
 	b.mu.Lock()
 	uncertain := b.names.Has(name)
 	b.names.Insert(name)
@@ -104,29 +101,32 @@ func (b *portCache) reserve(ctx context.Context, name string) ([]cloudopenstack.
 
 // load lists the ports before the first machine.
 func (b *portCache) load(ctx context.Context) error {
-	b.mu.Lock()
-	loaded := b.names != nil
-	b.mu.Unlock()
-	if loaded {
+	if b.isLoaded() {
 		return nil
 	}
 	_, err := shared(ctx, &b.flights, "open", func(ctx context.Context) (any, error) {
+		if b.isLoaded() { // by a list that ended since the caller has looked
+			return nil, nil
+		}
 		ports, err := b.client.ListPorts(ctx, cloudopenstack.PortFilter{NetworkID: b.networkID})
 		if err != nil {
 			return nil, err
 		}
-		taken := sets.New[string]()
-		for _, port := range ports {
-			taken.Insert(port.Name)
-		}
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.names == nil {
-			b.names = taken
+		b.names = sets.New[string]()
+		for _, port := range ports {
+			b.names.Insert(port.Name)
 		}
 		return nil, nil
 	})
 	return err
+}
+
+func (b *portCache) isLoaded() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.names != nil
 }
 
 // release records that there is no port with the name any more.

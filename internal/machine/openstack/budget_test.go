@@ -1,15 +1,18 @@
 package openstack
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
@@ -53,6 +56,7 @@ func TestDriver_CallsFor100Machines(t *testing.T) {
 	count := calls.Count()
 	require.Equal(t, machines, count["neutron POST /v2.0/ports"])
 	require.Equal(t, machines, count["nova POST /v2.1/servers"])
+	require.LessOrEqual(t, 2*machines, SessionBurst, "two waves of 50 machines pass the rate limiter at once")
 	shared := []string{
 		"nova GET /v2.1/flavors/detail", "glance GET /v2/images", "neutron GET /v2.0/security-groups", "neutron GET /v2.0/ports",
 	}
@@ -95,4 +99,80 @@ func TestDriver_CallsForNextMachine(t *testing.T) {
 	require.Equal(t, []string{
 		"nova GET /v2.1/servers/detail", "neutron POST /v2.0/ports", "nova POST /v2.1/servers", "nova GET /v2.1/servers/detail",
 	}, names)
+}
+
+// holdUntilAll returns a hook that holds these calls until all of them have been made, and a function that reports those that were not made in time.
+func holdUntilAll(ctx context.Context, names ...string) (hook func(wire.Event) wire.HookResult, missing func() []string) {
+	var mu sync.Mutex
+	left := sets.New(names...)
+	all := make(chan struct{})
+	hook = func(event wire.Event) wire.HookResult {
+		if event.Phase != wire.Before || !slices.Contains(names, event.Call.Name()) {
+			return wire.Proceed
+		}
+		mu.Lock()
+		if left.Delete(event.Call.Name()); left.Len() == 0 {
+			select {
+			case <-all:
+			default:
+				close(all)
+			}
+		}
+		mu.Unlock()
+		select {
+		case <-all:
+		case <-ctx.Done():
+		}
+		return wire.Proceed
+	}
+	return hook, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return sets.List(left)
+	}
+}
+
+func TestDriver_ConcurrentCalls(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		create, delete []string
+	}{
+		"looks up all that is not cached at the same time": {create: []string{
+			"nova GET /v2.1/flavors/detail", "glance GET /v2/images", "neutron GET /v2.0/security-groups", "neutron GET /v2.0/ports",
+		}},
+		"looks for ports while a server is deleted": {delete: []string{"nova GET /v2.1/servers/detail", "neutron GET /v2.0/ports"}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := startCloud(t)
+			o, p := s.newMachine(machineName), s.process()
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			hook, missing := holdUntilAll(ctx, test.create...)
+			s.cloud.SetHook(hook)
+			require.NoError(t, o.create(t.Context(), p))
+			require.Empty(t, missing())
+
+			if len(test.delete) > 0 {
+				// The first look-up of the server comes before its deletion.
+				hook, missing = holdUntilAll(ctx, test.delete...)
+				s.cloud.SetHook(afterFirst("nova DELETE /v2.1/servers/{id}", hook))
+			}
+			require.NoError(t, o.delete(t.Context(), p))
+			require.Empty(t, missing())
+			require.NoError(t, ctx.Err(), "a call waited for another one")
+		})
+	}
+}
+
+// afterFirst returns a hook that takes effect after the first call with the name.
+func afterFirst(name string, hook func(wire.Event) wire.HookResult) func(wire.Event) wire.HookResult {
+	var called atomic.Bool
+	return func(event wire.Event) wire.HookResult {
+		if event.Phase == wire.After && event.Call.Name() == name {
+			called.Store(true)
+		}
+		if !called.Load() {
+			return wire.Proceed
+		}
+		return hook(event)
+	}
 }

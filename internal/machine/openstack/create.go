@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -46,7 +47,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 // no error of the class. Then it tries once more, with new look-ups.
 func (m *machine) createServer(ctx context.Context) (string, error) {
 	id, err := m.createOnce(ctx)
-	if (cloud.IsNotFound(err) || isBadRequest(err)) && m.ids.cached {
+	if (cloud.IsNotFound(err) || isBadRequest(err)) && m.ids.cached.Load() {
 		m.log.Info("Retrying with IDs that are looked up again", "reason", err.Error())
 		m.account.ids.forget(m.ids.startedAt)
 		m.ids = m.account.ids.newIDLookup()
@@ -57,11 +58,11 @@ func (m *machine) createServer(ctx context.Context) (string, error) {
 
 // createOnce creates the ports and the server once. If the server is rejected, it deletes the ports: the next attempt may be much later.
 func (m *machine) createOnce(ctx context.Context) (string, error) {
-	wanted, err := m.serverSpec(ctx)
+	wanted, portSpecs, err := m.specs(ctx)
 	if err != nil {
 		return "", err
 	}
-	ports, err := m.ports(ctx)
+	ports, err := m.ports(ctx, portSpecs)
 	if err == nil {
 		for _, port := range ports {
 			wanted.PortIDs = append(wanted.PortIDs, port.ID)
@@ -79,6 +80,43 @@ func (m *machine) createOnce(ctx context.Context) (string, error) {
 	return "", err
 }
 
+// specs returns the server to create, except for its ports, and its ports. It looks up at the same time all that is not cached.
+func (m *machine) specs(ctx context.Context) (server cloudopenstack.ServerCreate, ports []cloudopenstack.PortCreate, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	server = m.serverSpec()
+	group.Go(func() (err error) {
+		server.FlavorID, err = m.ids.flavor(ctx, m.class.FlavorName)
+		return err
+	})
+	if server.ImageID == "" {
+		group.Go(func() (err error) {
+			server.ImageID, err = m.ids.image(ctx, m.class.ImageName)
+			return err
+		})
+	}
+	groupIDs := make([]string, len(m.class.SecurityGroups))
+	for i, name := range m.class.SecurityGroups {
+		group.Go(func() (err error) {
+			groupIDs[i], err = m.ids.securityGroup(ctx, name)
+			return err
+		})
+	}
+	ports = make([]cloudopenstack.PortCreate, len(m.class.networks()))
+	for nth := range ports {
+		group.Go(func() (err error) {
+			ports[nth], err = m.portSpec(ctx, nth)
+			return err
+		})
+	}
+	err = group.Wait()
+	for nth := range ports {
+		if len(groupIDs) > 0 { // otherwise the project's default
+			ports[nth].SecurityGroupIDs = groupIDs
+		}
+	}
+	return server, ports, err
+}
+
 // requestServer tries once more after a 403: Nova uses it for exceeded quotas as well as for missing permissions. If the quota is not exceeded any more when it is
 // checked, only another request shows which of the two it was.
 func (m *machine) requestServer(ctx context.Context, wanted cloudopenstack.ServerCreate) (cloudopenstack.Server, error) {
@@ -89,24 +127,12 @@ func (m *machine) requestServer(ctx context.Context, wanted cloudopenstack.Serve
 	return created, err
 }
 
-// serverSpec returns the server to create, except for its ports.
-func (m *machine) serverSpec(ctx context.Context) (cloudopenstack.ServerCreate, error) {
+// serverSpec returns the server to create, except for what has to be looked up, and for its ports.
+func (m *machine) serverSpec() cloudopenstack.ServerCreate {
 	c := m.class
 	wanted := cloudopenstack.ServerCreate{
-		Name: m.name, ImageID: c.ImageID, KeyName: c.KeyName, AvailabilityZone: c.AvailabilityZone,
+		Name: m.name, ImageID: c.ImageID, KeyName: c.KeyName, AvailabilityZone: c.AvailabilityZone, ServerGroupID: deref(c.ServerGroupID),
 		UserData: c.userData, Metadata: c.Tags, ConfigDrive: c.UseConfigDrive,
-	}
-	var err error
-	if wanted.FlavorID, err = m.ids.flavor(ctx, c.FlavorName); err != nil {
-		return wanted, err
-	}
-	if c.ImageID == "" {
-		if wanted.ImageID, err = m.ids.image(ctx, c.ImageName); err != nil {
-			return wanted, err
-		}
-	}
-	if c.ServerGroupID != nil {
-		wanted.ServerGroupID = *c.ServerGroupID
 	}
 	if c.RootDiskSize > 0 {
 		wanted.BootVolume = &cloudopenstack.ServerVolume{SizeGB: c.RootDiskSize, Type: deref(c.RootDiskType)}
@@ -114,7 +140,7 @@ func (m *machine) serverSpec(ctx context.Context) (cloudopenstack.ServerCreate, 
 	for _, volume := range c.DataVolumes {
 		wanted.DataVolumes = append(wanted.DataVolumes, cloudopenstack.ServerVolume{SizeGB: volume.Size, Type: deref(volume.Type)})
 	}
-	return wanted, nil
+	return wanted
 }
 
 func deref(text *string) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
@@ -38,7 +39,11 @@ func (m *machine) deleteOrphan(ctx context.Context, own []cloudopenstack.Server)
 		return nil
 	}
 	m.hasDuplicates = len(own) > 1
-	if err := m.removePorts(ctx, map[string]bool{m.serverID: true}); err != nil {
+	ports, err := m.findPorts(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.removePorts(ctx, ports, map[string]bool{m.serverID: true}); err != nil {
 		return err
 	}
 	return m.remove(ctx, own[i:i+1])
@@ -57,15 +62,31 @@ func (m *machine) remove(ctx context.Context, servers []cloudopenstack.Server) e
 		}
 		m.log.Info("Deleted a server", "server", server.ID)
 	}
-	for _, server := range servers {
-		if err := m.waitDeleted(ctx, server); err != nil {
-			return err
+	ports, err := m.findPortsWhile(ctx, func() error {
+		for _, server := range servers {
+			if err := m.waitDeleted(ctx, server); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	if err := m.removePorts(ctx, deletedServers); err != nil {
+	if err := m.removePorts(ctx, ports, deletedServers); err != nil {
 		return err
 	}
 	return m.removeVolumes(ctx)
+}
+
+// findPortsWhile finds the machine's ports during the wait for the end of its servers: ports are created before their server.
+func (m *machine) findPortsWhile(ctx context.Context, wait func() error) (ports []portsOfName, err error) {
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		ports, err = m.findPorts(ctx)
+		return err
+	})
+	return ports, errors.Join(wait(), group.Wait())
 }
 
 // waitDeleted waits until a server is deleted.

@@ -18,6 +18,10 @@ import (
 	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
+// SessionBurst is the burst of the rate limiter of the driver's sessions. MCM creates and deletes 50 machines at a time, with two calls for each: two such
+// waves pass without a pause, and further ones at the rate of the sessions.
+const SessionBurst = 2 * 50 * 2
+
 // Options configure the driver. Zero values are defaults, except for Sessions.
 type Options struct {
 	// Sessions are the sessions of the process.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
@@ -48,13 +49,13 @@ func (c *idCache) forget(before time.Time) {
 	maps.DeleteFunc(c.entries, func(_ string, known entry) bool { return known.at.Before(before) })
 }
 
-// idLookup is the use of a catalog by one attempt.
+// idLookup is the use of a catalog by one attempt. It is safe for concurrent use.
 type idLookup struct {
 	*idCache
 	// startedAt is the start of the attempt.
 	startedAt time.Time
 	// cached is true if an ID was looked up before the attempt began.
-	cached bool
+	cached atomic.Bool
 }
 
 func (c *idCache) newIDLookup() *idLookup { return &idLookup{idCache: c, startedAt: time.Now()} }
@@ -90,7 +91,9 @@ func (n *idLookup) securityGroup(ctx context.Context, name string) (string, erro
 // id returns the ID of the only object of a kind with a name.
 func (n *idLookup) id(ctx context.Context, kind, name string, lookUp func(context.Context) (sets.Set[string], error)) (string, error) {
 	known, err := n.entry(ctx, kind, name, lookUp)
-	n.cached = n.cached || err == nil && known.at.Before(n.startedAt)
+	if err == nil && known.at.Before(n.startedAt) {
+		n.cached.Store(true)
+	}
 	return known.id, err
 }
 

@@ -30,35 +30,33 @@ func (m *machine) networkID(ctx context.Context, nth int) (string, error) {
 	return m.ids.network(ctx, network.Name)
 }
 
-// ports returns a port for each network, in their order. They are complete from their creation: in the subnets, allowed to send from the ranges of
-// pods, and marked as the shoot's. After an error it returns those that exist.
-func (m *machine) ports(ctx context.Context) ([]cloudopenstack.Port, error) {
-	var groups []string
-	for _, name := range m.class.SecurityGroups {
-		id, err := m.ids.securityGroup(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		groups = append(groups, id)
+// portSpec returns the port to create in the nth network, except for its security groups. It is complete from its creation: in the subnets, allowed
+// to send from the ranges of pods, and marked as the shoot's.
+func (m *machine) portSpec(ctx context.Context, nth int) (cloudopenstack.PortCreate, error) {
+	id, err := m.networkID(ctx, nth)
+	if err != nil {
+		return cloudopenstack.PortCreate{}, err
 	}
+	wanted := cloudopenstack.PortCreate{NetworkID: id, Name: portName(m.name, nth), Description: m.class.portDescription()}
+	if nth == 0 {
+		wanted.SubnetIDs = m.class.SubnetIDs
+	}
+	if m.class.networks()[nth].PodNetwork {
+		wanted.AllowedAddresses = m.class.PodNetworkCIDRs
+	}
+	if err := m.account.portsIn(id).load(ctx); err != nil {
+		return wanted, fmt.Errorf("looking for ports in network %s: %w", id, err)
+	}
+	return wanted, nil
+}
+
+// ports returns the wanted ports. After an error it returns those that exist.
+func (m *machine) ports(ctx context.Context, wanted []cloudopenstack.PortCreate) ([]cloudopenstack.Port, error) {
 	var ports []cloudopenstack.Port
-	for nth, network := range m.class.networks() {
-		id, err := m.networkID(ctx, nth)
+	for _, one := range wanted {
+		port, err := m.port(ctx, one)
 		if err != nil {
-			return ports, err
-		}
-		wanted := cloudopenstack.PortCreate{
-			NetworkID: id, Name: portName(m.name, nth), Description: m.class.portDescription(), SecurityGroupIDs: groups,
-		}
-		if nth == 0 {
-			wanted.SubnetIDs = m.class.SubnetIDs
-		}
-		if network.PodNetwork {
-			wanted.AllowedAddresses = m.class.PodNetworkCIDRs
-		}
-		port, err := m.port(ctx, wanted)
-		if err != nil {
-			return ports, fmt.Errorf("port %q in network %s: %w", wanted.Name, id, err)
+			return ports, fmt.Errorf("port %q in network %s: %w", one.Name, one.NetworkID, err)
 		}
 		ports = append(ports, port)
 	}
@@ -143,45 +141,53 @@ func (m *machine) discardPorts(ctx context.Context, ports []cloudopenstack.Port)
 	return errors.Join(problems...)
 }
 
-// removePorts deletes the machine's ports after its servers. Ports of other servers are kept.
-func (m *machine) removePorts(ctx context.Context, deletedServers map[string]bool) error {
+// portsOfName are the ports in a network with the name of one of the machine's.
+type portsOfName struct {
+	cache *portCache
+	name  string
+	ports []cloudopenstack.Port
+}
+
+// findPorts returns all ports with the names of the machine's, the machine's or not.
+func (m *machine) findPorts(ctx context.Context) ([]portsOfName, error) {
+	var all []portsOfName
 	for nth := range m.class.networks() {
 		id, err := m.networkID(ctx, nth)
 		if cloud.KindOf(err) == cloud.Configuration {
 			continue // the network, and so its ports, do not exist any more
 		}
-		if err == nil {
-			err = m.removePortsIn(ctx, id, portName(m.name, nth), deletedServers)
-		}
 		if err != nil {
-			return fmt.Errorf("ports in network %s: %w", id, err)
+			return nil, err
 		}
+		found := portsOfName{cache: m.account.portsIn(id), name: portName(m.name, nth)}
+		if found.ports, err = found.cache.ports.find(ctx, found.name, m.poll/lookupDelayDivisor); err != nil {
+			return nil, fmt.Errorf("looking for port %q in network %s: %w", found.name, id, err)
+		}
+		all = append(all, found)
 	}
-	return nil
+	return all, nil
 }
 
-func (m *machine) removePortsIn(ctx context.Context, networkID, name string, deletedServers map[string]bool) error {
-	cache := m.account.portsIn(networkID)
-	ports, err := cache.ports.find(ctx, name, 0)
-	if err != nil {
-		return fmt.Errorf("looking for port %q: %w", name, err)
-	}
-	left := 0
-	for _, port := range ports {
-		removable, err := m.isRemovable(ctx, port, deletedServers)
-		switch {
-		case err != nil:
-			return err
-		case !removable:
-			left++
-			continue
+// removePorts deletes the machine's ports among those found. Ports of other servers are kept.
+func (m *machine) removePorts(ctx context.Context, found []portsOfName, deletedServers map[string]bool) error {
+	for _, named := range found {
+		left := 0
+		for _, port := range named.ports {
+			removable, err := m.isRemovable(ctx, port, deletedServers)
+			switch {
+			case err != nil:
+				return err
+			case !removable:
+				left++
+				continue
+			}
+			if err := m.account.DeletePort(ctx, port.ID); err != nil && !cloud.IsNotFound(err) {
+				return fmt.Errorf("deleting port %s in network %s: %w", port.ID, port.NetworkID, err)
+			}
 		}
-		if err := m.account.DeletePort(ctx, port.ID); err != nil && !cloud.IsNotFound(err) {
-			return fmt.Errorf("deleting port %s: %w", port.ID, err)
+		if left == 0 {
+			named.cache.release(named.name)
 		}
-	}
-	if left == 0 {
-		cache.release(name)
 	}
 	return nil
 }
