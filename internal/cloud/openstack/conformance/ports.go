@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -19,7 +20,7 @@ func (c *Case) postPort(network Object, attributes Body) *Response {
 }
 
 func ports() []Behaviour {
-	return append(append(plainPorts(), portAddresses()...), portSecurity()...)
+	return slices.Concat(plainPorts(), portAddresses(), portSecurity(), portsInBulk())
 }
 
 func plainPorts() []Behaviour {

@@ -37,8 +37,12 @@ type collection[T any] struct {
 	startsAtRevisionZero bool
 	// updated formats a row in the response to an update; nil for the usual format.
 	updated func(row *T) any
-	// discard undoes a create in a bulk of which a later part fails.
+	// discard undoes a create.
 	discard func(row *T)
+	// discardBulk undoes the creates of a bulk of which a later part fails with the error; nil for discard.
+	discardBulk func(rows []*T, err error)
+	// inBulk changes the rows of a bulk; nil for rows that are as if they were created alone.
+	inBulk func(row *T)
 
 	filters core.Filters
 }
@@ -49,6 +53,7 @@ func serveCollection[T any](svc *Service, e core.Endpoint, k *collection[T]) {
 	base := "/v2.0/" + k.path
 	svc.Route(e, "GET "+base, func(q *core.Request) (core.Reply, error) { return listRows(svc, k, q) })
 	svc.Route(e, "POST "+base, func(q *core.Request) (core.Reply, error) { return createRows(svc, k, q) })
+	svc.Route(e, "DELETE "+base, func(*core.Request) (core.Reply, error) { return core.Reply{}, k.missing("None") })
 	svc.Route(e, "GET "+base+"/{id}", func(q *core.Request) (core.Reply, error) {
 		row, err := k.find(q)
 		if err != nil {
@@ -165,14 +170,28 @@ func createRows[T any](svc *Service, k *collection[T], q *core.Request) (core.Re
 	for _, raw := range raws {
 		row, err := createRow(svc, k, q, raw)
 		if err != nil {
-			for _, done := range rows {
-				k.discard(done)
-			}
+			k.undo(rows, err)
 			return core.Reply{}, err
 		}
 		rows = append(rows, row)
 	}
+	if k.inBulk != nil {
+		for _, row := range rows {
+			k.inBulk(row)
+		}
+	}
 	return core.Created(map[string]any{k.plural: core.Copies(rows)})
+}
+
+// undo undoes the creates of a bulk.
+func (k *collection[T]) undo(rows []*T, err error) {
+	if k.discardBulk != nil {
+		k.discardBulk(rows, err)
+		return
+	}
+	for _, row := range rows {
+		k.discard(row)
+	}
 }
 
 func createRow[T any](svc *Service, k *collection[T], q *core.Request, raw json.RawMessage) (*T, error) {

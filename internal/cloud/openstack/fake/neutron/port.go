@@ -3,6 +3,7 @@ package neutron
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,8 +41,30 @@ func (svc *Service) portCollection() *collection[Port] {
 		missing: portNotFound,
 		visible: ownsNetwork, deletable: ownsNetwork,
 		create: svc.createPort, update: svc.updatePort, remove: svc.deletePort,
-		discard: svc.DropPort,
+		discard: svc.DropPort, discardBulk: svc.discardPorts, inBulk: forgetPairs,
 	}
+}
+
+// forgetPairs is what Zed's Neutron does with the address pairs of ports that are created in bulk.
+func forgetPairs(p *Port) { p.AllowedAddressPairs = []AddressPair{} }
+
+// discardPorts deletes the first ports of a bulk of which a later one was refused. Zed's Neutron allocates the addresses of all ports first, and releases none if
+// that fails: they are lost until their subnet is deleted.
+func (svc *Service) discardPorts(ports []*Port, err error) {
+	refusal, _ := errors.AsType[*wire.Error](err)
+	for _, p := range ports {
+		if refusal != nil && isAllocationError(refusal.Type) {
+			p.FixedIPs = nil
+		}
+		svc.DropPort(p)
+	}
+}
+
+// isAllocationError reports whether an error is from the allocation of a port's addresses.
+func isAllocationError(name string) bool {
+	return slices.Contains([]string{
+		"IpAddressGenerationFailure", "SubnetNotFound", "InvalidIpForNetwork", "InvalidIpForSubnet", "IpAddressAlreadyAllocated", "AllocationOnAutoAddressSubnet",
+	}, name)
 }
 
 func portNotFound(id string) *wire.Error {
