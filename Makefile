@@ -214,12 +214,14 @@ openstack-down: ## Stop it and remove its state; the packages stay
 	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/openstack && $(CACHE)/e2e/openstack down --dir '$(OPENSTACK)'
 
 .PHONY: e2e-openstack
-e2e-openstack: envtest-assets ## Test the fake and the controllers against it; RECORD=zed records its responses
+e2e-openstack: envtest-assets ## Test the fake, controllers and machine driver against it; RECORD=zed records its responses
 	$(openstack-or-yours)
 	$(call say,'the fake and the real cloud behave alike')
 	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 60m -run TestConformance $(if $(RECORD),-record=$(RECORD))
 	$(call say,'the Infrastructure suite on the real cloud')
 	@cd e2e/openstack && go test -tags openstack -count=1 -timeout 90m -v -run TestInfrastructure
+	$(call say,'machines on the real cloud')
+	@go test -tags openstack -count=1 -timeout 30m -v -run TestRealCloud ./internal/machine/openstack
 	$(call say,'what it costs on both clouds')
 	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/bench && $(CACHE)/e2e/bench --cloud "$$OS_CLOUD"
 	@echo 'The cloud stays up. make openstack-down stops it and removes its state.'

@@ -146,24 +146,34 @@ type testMachine struct {
 }
 
 func (s *testCloud) newMachine(name string, edits ...func(*v1alpha1.MachineProviderConfigSpec)) *testMachine {
-	config := v1alpha1.NewMachineProviderConfig()
-	config.Spec = s.spec()
+	spec := s.spec()
 	for _, edit := range edits {
-		edit(&config.Spec)
+		edit(&spec)
 	}
+	return newTestMachine(name, spec, map[string]string{
+		"authURL": s.cloud.AuthURL(), "domainName": fake.DefaultDomain, "tenantName": fake.DefaultProject,
+		"username": fake.DefaultUser, "password": fake.DefaultPassword,
+	})
+}
+
+// newTestMachine returns a machine of an account.
+func newTestMachine(name string, spec v1alpha1.MachineProviderConfigSpec, account map[string]string) *testMachine {
+	config := v1alpha1.NewMachineProviderConfig()
+	config.Spec = spec
 	raw, err := v1alpha1.Encode(config)
 	if err != nil {
 		raw = nil // and the driver reports it
+	}
+	secret := &corev1.Secret{Data: map[string][]byte{"userData": []byte("#!/bin/true")}}
+	for key, value := range account {
+		secret.Data[key] = []byte(value)
 	}
 	return &testMachine{
 		machine: &machinev1alpha1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name)}},
 		class: &machinev1alpha1.MachineClass{
 			ObjectMeta: metav1.ObjectMeta{Name: technicalID + "-cpu-z1-5d9f8"}, Provider: v1alpha1.Provider, ProviderSpec: *raw,
 		},
-		secret: &corev1.Secret{Data: map[string][]byte{
-			"authURL": []byte(s.cloud.AuthURL()), "domainName": []byte(fake.DefaultDomain), "tenantName": []byte(fake.DefaultProject),
-			"username": []byte(fake.DefaultUser), "password": []byte(fake.DefaultPassword), "userData": []byte("#!/bin/true"),
-		}},
+		secret: secret,
 	}
 }
 
