@@ -22,8 +22,8 @@ import (
 const (
 	// machines is how many are created at a time.
 	machines = 100
-	// callsPerMachine is the budget of one: look-up, port, server, one read, and its share of what all share.
-	callsPerMachine = 4
+	// callsPerMachine is the budget of one: its port, its server, and its share of the look-ups and polls.
+	callsPerMachine = 3
 	// loginsOfMachines is the budget of all together.
 	loginsOfMachines = 1
 )
@@ -70,7 +70,7 @@ func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err
 		return err
 	}
 	b.print(o, created, more, deleted, taken)
-	return withinBudget(created.log)
+	return errors.Join(withinBudget(created.log), onceEach(deleted.log, machines+1, "neutron DELETE /v2.0/ports/{id}", "nova DELETE /v2.1/servers/{id}"))
 }
 
 // prepare creates a shoot without a limit for machines.
@@ -176,7 +176,7 @@ func machineBudgetLines(created cost) []string {
 	}
 }
 
-// withinBudget fails if machines exceed the budget, or were created twice.
+// withinBudget fails if the creation of machines exceeds the budget, or they were created twice.
 func withinBudget(calls wire.Calls) error {
 	var failures []error
 	if len(calls) > callsPerMachine*machines {
@@ -185,8 +185,14 @@ func withinBudget(calls wire.Calls) error {
 	if logins := calls.Logins(); logins > loginsOfMachines {
 		failures = append(failures, fmt.Errorf("%d machines cost %d logins, at most %d are allowed", machines, logins, loginsOfMachines))
 	}
+	return errors.Join(append(failures, onceEach(calls, machines, "neutron POST /v2.0/ports", "nova POST /v2.1/servers"))...)
+}
+
+// onceEach fails if a number of machines did not cost each of the calls exactly once.
+func onceEach(calls wire.Calls, machines int, names ...string) error {
+	var failures []error
 	count := calls.Count()
-	for _, name := range []string{"neutron POST /v2.0/ports", "nova POST /v2.1/servers"} {
+	for _, name := range names {
 		if count[name] != machines {
 			failures = append(failures, fmt.Errorf("%d machines cost %d times %s", machines, count[name], name))
 		}

@@ -26,12 +26,12 @@ func TestWithinBudget(t *testing.T) {
 		return calls
 	}
 
-	require.NoError(t, withinBudget(with(listServers, 199)))
+	require.NoError(t, withinBudget(with(listServers, 99)))
 	for sentence, test := range map[string]struct {
 		calls    wire.Calls
 		wantText string
 	}{
-		"a look-up too many":       {with(listServers, 200), "100 machines cost 401 calls, at most 4 for each are allowed"},
+		"a look-up too many":       {with(listServers, 100), "100 machines cost 301 calls, at most 3 for each are allowed"},
 		"a login too many":         {with(login, 1), "100 machines cost 2 logins, at most 1 are allowed"},
 		"a server that came twice": {with(wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"}, 1), "100 machines cost 101 times nova POST /v2.1/servers"},
 		"nothing that was made":    {nil, "100 machines cost 0 times neutron POST /v2.0/ports"},
