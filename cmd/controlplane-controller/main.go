@@ -36,12 +36,15 @@ func setup(p *manager.Process, etcd *etcdFlags) error {
 	drivers := map[string]controlplane.Driver{
 		openstack.Type: openstack.New(),
 	}
+	tracker := &contract.Tracker{}
+	p.HandleDebug(contract.TrackerPath, tracker)
 	options := contract.Options{
 		Types:                     p.Types,
 		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
 		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
 		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
 		Registerer:                p.Registerer,
+		Tracker:                   tracker,
 	}
 	if err := controlplane.Add(p.Manager, drivers, images, options); err != nil {
 		return err

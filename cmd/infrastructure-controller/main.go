@@ -34,11 +34,14 @@ func setup(p *manager.Process, checks *fullCheckFlags) error {
 	drivers := map[string]infrastructure.Driver{
 		openstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: checks.interval}),
 	}
+	tracker := &contract.Tracker{}
+	p.HandleDebug(contract.TrackerPath, tracker)
 	return infrastructure.Add(p.Manager, drivers, contract.Options{
 		Types:                     p.Types,
 		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
 		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
 		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
 		Registerer:                p.Registerer,
+		Tracker:                   tracker,
 	})
 }

@@ -32,12 +32,15 @@ func setup(p *manager.Process) error {
 	drivers := map[string]network.Driver{
 		calico.Type: calico.New(),
 	}
+	tracker := &contract.Tracker{}
+	p.HandleDebug(contract.TrackerPath, tracker)
 	options := contract.Options{
 		Types:                     p.Types,
 		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
 		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
 		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
 		Registerer:                p.Registerer,
+		Tracker:                   tracker,
 	}
 	if err := network.Add(p.Manager, drivers, vector, options); err != nil {
 		return err

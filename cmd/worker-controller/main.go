@@ -37,12 +37,15 @@ func setup(p *manager.Process, machines *machineController) error {
 	drivers := map[string]worker.Driver{
 		openstack.Type: openstack.New(openStackSessions),
 	}
+	tracker := &contract.Tracker{}
+	p.HandleDebug(contract.TrackerPath, tracker)
 	options := contract.Options{
 		Types:                     p.Types,
 		Classes:                   manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
 		MaxConcurrentReconciles:   p.MaxConcurrentReconciles,
 		IgnoreOperationAnnotation: p.IgnoreOperationAnnotation,
 		Registerer:                p.Registerer,
+		Tracker:                   tracker,
 	}
 	if err := worker.Add(p.Manager, drivers, options); err != nil {
 		return err

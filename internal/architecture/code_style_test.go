@@ -208,13 +208,21 @@ func TestControllers_Queue(t *testing.T) {
 					return false
 				}
 				name, ok := field.Key.(*ast.Ident)
-				return ok && name.Name == "NewQueue" && isSelector(field.Value, "queue", "New")
+				return ok && name.Name == "NewQueue" && isQueueOfOurs(field.Value)
 			})
 			assert.True(t, hasQueue, "%s: the default queue of controller-runtime may prevent the process from ending, so set NewQueue: queue.New", s.place(literal))
 			return true
 		})
 	}
 	assert.NotZero(t, controllers)
+}
+
+// isQueueOfOurs reports whether an expression is queue.New or a call of queue.Observed.
+func isQueueOfOurs(expression ast.Expr) bool {
+	if call, ok := expression.(*ast.CallExpr); ok {
+		return isSelector(call.Fun, "queue", "Observed")
+	}
+	return isSelector(expression, "queue", "New")
 }
 
 func isSelector(expression ast.Expr, name, selected string) bool {

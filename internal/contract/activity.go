@@ -66,6 +66,17 @@ func (a *Activity) update(change func()) {
 	a.changed()
 }
 
+// tasks returns how many of the planned tasks are done, and those that are running.
+func (a *Activity) tasks() (done, planned int, running []RunningTask) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	running = make([]RunningTask, 0, len(a.running))
+	for _, task := range a.running {
+		running = append(running, RunningTask{Name: task, WaitsFor: a.reasons[task]})
+	}
+	return a.done, a.planned, running
+}
+
 // Snapshot returns the progress in percent, which never decreases and stays below 100 until the reconciliation has
 // ended, and a description: the names of the running tasks, each with what it waits for, truncated for a status.
 func (a *Activity) Snapshot() (progress int32, description string) {

@@ -32,6 +32,8 @@ type Options struct {
 	Retry Retry
 	// Registerer takes the contract's metrics; nil means none.
 	Registerer prometheus.Registerer
+	// Tracker is told what the controller does; nil for nobody.
+	Tracker *Tracker
 	// Clock is the real one when nil.
 	Clock clock.WithTicker
 	// HealthInterval is the shortest time between two checks of AddHealth's controller; 0 means half a minute.
@@ -54,6 +56,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 	if err != nil {
 		return fmt.Errorf("registering metrics of contract %s: %w", c.Name, err)
 	}
+	tracker := options.Tracker.add(c.Name, options.Clock)
 	r := &reconciler[O]{
 		contract:    c,
 		options:     options,
@@ -61,7 +64,8 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		reader:      mgr.GetAPIReader(),
 		events:      mgr.GetEventRecorder(c.Name + "-controller"),
 		metrics:     metrics,
-		rateLimiter: newRateLimiter(options.Retry),
+		rateLimiter: newRateLimiter(options.Retry, tracker.retryIn),
+		tracker:     tracker,
 	}
 	claimed := predicate.AddTypeAndClassPredicates(nil, options.Classes, options.Types...)
 	claimed = append(claimed, operationPredicate(c, options.IgnoreOperationAnnotation))
@@ -71,7 +75,7 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			RateLimiter:             r.rateLimiter,
-			NewQueue:                queue.New,
+			NewQueue:                queue.Observed(tracker.setQueue),
 		}).
 		Complete(truncateErrors(r))
 	if err != nil {

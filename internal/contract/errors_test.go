@@ -52,8 +52,13 @@ func TestCodes(t *testing.T) {
 
 func TestRateLimiter(t *testing.T) {
 	one, two := reconcile.Request{NamespacedName: types.NamespacedName{Name: "one"}}, reconcile.Request{NamespacedName: types.NamespacedName{Name: "two"}}
-	p := newRateLimiter(Retry{Base: time.Second, Max: 10 * time.Second})
-	next := func(request reconcile.Request) time.Duration { return p.When(request) }
+	decided := map[reconcile.Request]time.Duration{}
+	p := newRateLimiter(Retry{Base: time.Second, Max: 10 * time.Second}, func(request reconcile.Request, delay time.Duration) { decided[request] = delay })
+	next := func(request reconcile.Request) time.Duration {
+		delay := p.When(request)
+		assert.Equal(t, delay, decided[request])
+		return delay
+	}
 	assert.Equal(t, time.Second, next(one))
 	assert.Equal(t, 2*time.Second, next(one), "the pause grows")
 	p.setMinDelay(one, 7*time.Second)

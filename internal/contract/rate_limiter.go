@@ -28,13 +28,16 @@ func (r Retry) withDefaults() Retry {
 type rateLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	maxDelay time.Duration
+	// decided is called with each delay.
+	decided func(reconcile.Request, time.Duration)
 
 	mutex     sync.Mutex
 	minDelays map[reconcile.Request]time.Duration
 }
 
-func newRateLimiter(retry Retry) *rateLimiter {
+func newRateLimiter(retry Retry, decided func(reconcile.Request, time.Duration)) *rateLimiter {
 	return &rateLimiter{
+		decided:          decided,
 		TypedRateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retry.Base, retry.Max),
 		maxDelay:         retry.Max,
 		minDelays:        map[reconcile.Request]time.Duration{},
@@ -57,5 +60,7 @@ func (p *rateLimiter) When(request reconcile.Request) time.Duration {
 	defer p.mutex.Unlock()
 	minDelay := p.minDelays[request]
 	delete(p.minDelays, request)
-	return max(minDelay, p.TypedRateLimiter.When(request))
+	delay := max(minDelay, p.TypedRateLimiter.When(request))
+	p.decided(request, delay)
+	return delay
 }

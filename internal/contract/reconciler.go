@@ -37,10 +37,13 @@ type reconciler[O Object] struct {
 	events      events.EventRecorder
 	metrics     *metrics
 	rateLimiter *rateLimiter
+	tracker     *controllerTracker
 }
 
 // Reconcile reconciles the object if it is pending or its follow-up is due.
-func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+	r.tracker.begin(request)
+	defer func() { r.tracker.end(request, result, err) }()
 	run, requeueAfter, err := r.prepare(ctx, request)
 	switch {
 	case errors.Is(err, errOperationChanged) || apierrors.IsConflict(err):
@@ -51,6 +54,7 @@ func (r *reconciler[O]) Reconcile(ctx context.Context, request reconcile.Request
 	case run == nil:
 		return reconcile.Result{RequeueAfter: requeueAfter}, nil
 	}
+	r.tracker.accepted(request, run.decision.operation, run.recorder.activity)
 	switch err := run.execute(ctx); {
 	case errors.Is(err, ErrSuperseded):
 		return reconcile.Result{RequeueAfter: r.options.Retry.Base}, nil

@@ -53,7 +53,7 @@ func defaultConfig(b Binary, env environment) config {
 		leaderElectionNamespace: env.podNamespace,
 		healthBindAddress:       ":8081",
 		metricsBindAddress:      ":8080",
-		pprofBindAddress:        cmp.Or(env.pprofBindAddress, "0"),
+		pprofBindAddress:        cmp.Or(env.pprofBindAddress, noAddress),
 		logLevel:                logInfo,
 		logFormat:               logJSON,
 		webhooks:                defaultWebhookOptions(b, env),
@@ -197,7 +197,8 @@ func (c *config) observabilityFlags() []setting {
 		},
 		{
 			name: "pprof-bind-address", value: "ADDRESS", defaults: c.pprofBindAddress,
-			usage:   "Where profiles for go tool pprof are served, under /debug/pprof. They are not protected: use an address of loopback. The environment variable " + pprofVariable + " says the same.",
+			usage: "Where pages for debugging are served: profiles for go tool pprof under /debug/pprof, and those of the binary. They are not protected: use an " +
+				"address of loopback. The environment variable " + pprofVariable + " says the same.",
 			allowed: addresses,
 			parse:   address(&c.pprofBindAddress),
 		},

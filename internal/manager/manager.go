@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"runtime/debug"
 
@@ -78,7 +79,12 @@ type Process struct {
 	Log logr.Logger
 	// Registerer registers metrics; they are served with those of the process.
 	Registerer prometheus.Registerer
+
+	debug *http.ServeMux
 }
+
+// HandleDebug serves a page for debugging at the path, beside Go's profiles, if --pprof-bind-address asks for such pages.
+func (p *Process) HandleDebug(path string, handler http.Handler) { p.debug.Handle(path, handler) }
 
 // ClassesAs returns the classes to serve as values of Gardener's type for them.
 func ClassesAs[C ~string](p *Process) []C {
@@ -144,6 +150,10 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	if err := addHealthChecks(mgr); err != nil {
 		return err
 	}
+	debugPages, err := addDebugServer(ctx, mgr, cfg.pprofBindAddress)
+	if err != nil {
+		return err
+	}
 	garden, gardenConfig, err := b.newGarden(cfg, mgr)
 	if err != nil {
 		return err
@@ -158,20 +168,8 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	if err := registerBuildInfo(metrics.Registry); err != nil {
 		return err
 	}
-	process := &Process{
-		Name:                      b.Name,
-		Manager:                   mgr,
-		Garden:                    garden,
-		GardenConfig:              gardenConfig,
-		Types:                     cfg.types,
-		Classes:                   cfg.classes,
-		MaxConcurrentReconciles:   cfg.maxConcurrentReconciles,
-		IgnoreOperationAnnotation: cfg.ignoreOperationAnnotation,
-		GardenerVersion:           cfg.gardenerVersion,
-		Webhooks:                  cfg.webhooks,
-		Log:                       log,
-		Registerer:                metrics.Registry,
-	}
+	process := b.newProcess(cfg, mgr, metrics.Registry)
+	process.Garden, process.GardenConfig, process.Log, process.debug = garden, gardenConfig, log, debugPages
 	if err := b.Setup(process); err != nil {
 		return fmt.Errorf("setting up %s: %w", b.Name, err)
 	}
@@ -181,6 +179,21 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	}
 	log.Info("Stopped", "binary", b.Name)
 	return nil
+}
+
+// newProcess returns a process with what the command line says. It has no log, no debug pages and no connection to the garden yet.
+func (b Binary) newProcess(cfg config, mgr ctrlmanager.Manager, registerer prometheus.Registerer) *Process {
+	return &Process{
+		Name:                      b.Name,
+		Manager:                   mgr,
+		Types:                     cfg.types,
+		Classes:                   cfg.classes,
+		MaxConcurrentReconciles:   cfg.maxConcurrentReconciles,
+		IgnoreOperationAnnotation: cfg.ignoreOperationAnnotation,
+		GardenerVersion:           cfg.gardenerVersion,
+		Webhooks:                  cfg.webhooks,
+		Registerer:                registerer,
+	}
 }
 
 // registerBuildInfo registers a metric with the version of the build, unless the registry has it already.

@@ -103,7 +103,7 @@ func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrl
 		NewClient:               newUncachedClient,
 		HealthProbeBindAddress:  cfg.healthBindAddress,
 		Metrics:                 metricsserver.Options{BindAddress: cfg.metricsBindAddress},
-		PprofBindAddress:        cfg.pprofBindAddress,
+		PprofBindAddress:        noAddress, // see addDebugServer
 		LeaderElection:          cfg.leaderElection,
 		LeaderElectionID:        cfg.leaderElectionID,
 		LeaderElectionNamespace: cfg.leaderElectionNamespace,

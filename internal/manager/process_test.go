@@ -116,6 +116,7 @@ func testLifecycle(t *testing.T, c client.Client, kubeconfig string) {
 	binary.AddToScheme = addNothing
 	binary.Setup = func(p *Process) error {
 		assert.Equal(t, []string{"openstack"}, p.Types)
+		p.HandleDebug("/debug/own", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "own page") }))
 		err := p.Manager.GetClient().Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "x"}, &corev1.Secret{})
 		assert.True(t, apierrors.IsNotFound(err), "reads must not depend on a cache, which would not even run yet: %v", err)
 		return p.Manager.Add(ctrlmanager.RunnableFunc(func(ctx context.Context) error {
@@ -163,6 +164,9 @@ func testLifecycle(t *testing.T, c client.Client, kubeconfig string) {
 	assert.Contains(t, page, "trellis_build_info{")
 	status, _ := get(t.Context(), "http://"+profiles+"/debug/pprof/heap")
 	assert.Equal(t, http.StatusOK, status)
+	status, page = get(t.Context(), "http://"+profiles+"/debug/own")
+	assert.Equal(t, http.StatusOK, status)
+	assert.Equal(t, "own page", page)
 
 	stop()
 	assert.Equal(t, exitClean, <-exit, "logs:\n%s", logs)
@@ -181,6 +185,7 @@ func testFailures(t *testing.T, kubeconfig string) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "") // these tests may themselves run in a pod
 	tests := map[string]struct {
 		kubeconfig string
+		args       []string
 		setup      func(*Process) error
 		want       string
 	}{
@@ -196,6 +201,11 @@ func testFailures(t *testing.T, kubeconfig string) {
 			setup:      func(*Process) error { return errors.New("no driver") },
 			want:       "setting up infrastructure-controller: no driver",
 		},
+		"when the address for debugging is in use": {
+			kubeconfig: kubeconfig,
+			args:       []string{"--pprof-bind-address=" + usedAddress(t)},
+			want:       "--pprof-bind-address: listening: listen tcp",
+		},
 		"when something that runs in it fails": {
 			kubeconfig: kubeconfig,
 			setup: func(p *Process) error {
@@ -209,14 +219,23 @@ func testFailures(t *testing.T, kubeconfig string) {
 			binary := testBinary()
 			binary.AddToScheme, binary.Setup = addNothing, test.setup
 			logs := &buffer{}
-			code := binary.run(t.Context(), []string{
+			code := binary.run(t.Context(), append([]string{
 				"--types=aws", "--kubeconfig=" + test.kubeconfig, "--leader-election=false",
 				"--health-bind-address=0", "--metrics-bind-address=0", "--log-format=text",
-			}, environment{}, io.Discard, logs)
+			}, test.args...), environment{}, io.Discard, logs)
 			assert.Equal(t, exitFailure, code)
 			assert.Contains(t, logs.String(), test.want)
 		})
 	}
+}
+
+// usedAddress returns an address that something listens at until the test ends.
+func usedAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String()
 }
 
 func TestLogger(t *testing.T) {

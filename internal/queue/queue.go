@@ -20,6 +20,17 @@ func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) wor
 	return &queue{PriorityQueue: inner, stopped: make(chan struct{})}
 }
 
+// Observed returns a New that passes each queue to observe, which can ask for its length.
+func Observed(
+	observe func(created interface{ Len() int }),
+) func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+		created := New(name, limiter)
+		observe(created)
+		return created
+	}
+}
+
 // queue returns from calls that may block, at the latest when it is shut down. What the calls would have returned is lost then, which does no harm: no
 // worker asks again.
 type queue struct {
