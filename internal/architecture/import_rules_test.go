@@ -111,7 +111,7 @@ func processRules() []importRule {
 			packages: "internal/manager",
 			reason:   "the process depends on controller-runtime, but on no contract, driver or cloud",
 			mayImport: []string{
-				"internal/buildinfo", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"internal/buildinfo", "internal/metriclist", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", prometheus,
 			},
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
@@ -121,6 +121,22 @@ func processRules() []importRule {
 			reason:               "all packages may truncate texts, so it depends on nothing",
 			withoutCommonImports: true,
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages: "internal/metriclist/reference",
+			reason:   "the page about metrics is written from the output of binaries, and from the libraries that they use",
+			mayImport: []string{
+				"internal/metriclist", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/apiserver/pkg/admission/...",
+				"k8s.io/component-base/metrics/legacyregistry",
+			},
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages:             "internal/metriclist",
+			reason:               "all binaries list their metrics, so it depends on Prometheus' library only",
+			withoutCommonImports: true,
+			mayImport:            []string{prometheus},
+			mayNotLink:           []string{"k8s.io/...", "github.com/gardener/...", "github.com/gophercloud/..."},
 		},
 		{
 			packages:   "internal/golden",
@@ -462,7 +478,7 @@ func machineRules() []importRule {
 			packages: "internal/machine",
 			reason:   "the process beside machine-controller-manager is a program of that project, and depends on no driver or cloud",
 			mayImport: []string{
-				"internal/buildinfo", "internal/signals", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
+				"internal/buildinfo", "internal/metriclist", "internal/signals", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", "github.com/prometheus/...",
 			},
 			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},

@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
+	"github.com/trellis-garden/trellis/internal/metriclist"
 	"github.com/trellis-garden/trellis/internal/signals"
 )
 
@@ -60,6 +61,7 @@ func (b Binary) run(ctx context.Context, args []string, stdout, stderr io.Writer
 	flags := pflag.NewFlagSet(b.Name, pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	version := flags.Bool("version", false, "Print which build this is.")
+	listMetrics := flags.Bool("list-metrics", false, "Print the binary's own metrics as JSON: name, type, labels and help.")
 	server.AddFlags(flags)
 	err := flags.Parse(args)
 	switch {
@@ -68,6 +70,12 @@ func (b Binary) run(ctx context.Context, args []string, stdout, stderr io.Writer
 		return exitClean
 	case err == nil && *version:
 		fmt.Fprintln(stdout, b.Name, buildinfo.Read())
+		return exitClean
+	case err == nil && *listMetrics:
+		if err := b.listMetrics(stdout); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", b.Name, err)
+			return exitFailure
+		}
 		return exitClean
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
@@ -113,6 +121,22 @@ func (b Binary) serve(ctx context.Context, server *options.MCServer, log logr.Lo
 	}
 	log.Info("Stopped", "binary", b.Name)
 	return nil
+}
+
+// listMetrics writes the metrics that the driver and the process register.
+func (b Binary) listMetrics(out io.Writer) error {
+	recorder := metriclist.NewRecorder()
+	if err := registerBuildInfo(recorder); err != nil {
+		return err
+	}
+	if _, err := b.New(logr.Discard(), recorder); err != nil {
+		return fmt.Errorf("making the driver: %w", err)
+	}
+	metrics, err := recorder.List()
+	if err != nil {
+		return err
+	}
+	return metriclist.Write(out, metrics)
 }
 
 // registerBuildInfo exports the build as a metric.

@@ -8,6 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// listMetricsCommand is the flag with which every binary prints its metrics.
+const listMetricsCommand = "list-metrics"
+
 // Command is a flag with which a garden binary prints something and exits, like --help.
 type Command struct {
 	// Name is the name of the flag, without dashes. Usage is a sentence for --help.
@@ -21,6 +24,10 @@ func (c *config) commandFlags(b Binary) []setting {
 	flags := []setting{
 		{name: "help", short: "h", usage: "Print this page.", parse: boolean(&c.help)},
 		{name: "version", usage: "Print version, commit and date.", parse: boolean(&c.version)},
+		{
+			name: listMetricsCommand, parse: c.parseCommand(listMetricsCommand),
+			usage: "Print the binary's own metrics as JSON: name, type, labels and help. Takes --types, all by default, and needs no cluster.",
+		},
 	}
 	for _, command := range b.Commands {
 		flags = append(flags, setting{name: command.Name, usage: command.Usage, parse: c.parseCommand(command.Name)})

@@ -118,6 +118,10 @@ func (b Binary) run(ctx context.Context, args []string, env environment, stdout,
 		_, err = io.WriteString(stdout, helpText(b))
 	case cfg.version:
 		_, err = fmt.Fprintln(stdout, b.Name, buildinfo.Read())
+	case cfg.command == listMetricsCommand && err == nil:
+		if err = b.listMetrics(ctx, cfg, stdout); err != nil {
+			fmt.Fprintf(stderr, "%s: %v\n", b.Name, err)
+		}
 	case cfg.command != "" && err == nil:
 		if err = b.runCommand(ctx, cfg, stdout); err != nil {
 			fmt.Fprintf(stderr, "%s: %v\n", b.Name, err)
