@@ -30,6 +30,8 @@ const (
 	fileMode    = 0o644
 	vendored    = "charts"
 	templateDir = "templates"
+	// dashboardDir has what package dashboards describes.
+	dashboardDir = "dashboards"
 )
 
 // Archive returns the chart of that name as "helm package" would: a gzipped tar with the library chart vendored, and with version
@@ -73,6 +75,7 @@ func chartFiles(name string) (map[string][]byte, error) {
 		switch extension := path.Ext(inside); {
 		case inside == chartFile, inside == "values.yaml", inside == schemaFile:
 		case strings.HasPrefix(inside, templateDir+"/") && (extension == ".yaml" || extension == ".tpl"):
+		case strings.HasPrefix(inside, dashboardDir+"/") && extension == ".json":
 		default:
 			return nil
 		}

@@ -28,7 +28,7 @@ func TestArchive_Deterministic(t *testing.T) {
 func TestArchive_Files(t *testing.T) {
 	files := unpack(t, archiveOf(t, "network-controller"))
 	allowed := map[string]bool{}
-	for _, pattern := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates/*.yaml", "templates/_*.tpl"} {
+	for _, pattern := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates/*.yaml", "templates/_*.tpl", "dashboards/*.json"} {
 		for file := range files {
 			inside, err := filepath.Rel("network-controller", file)
 			require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestArchive_Files(t *testing.T) {
 	for file := range files {
 		assert.True(t, allowed[file], file)
 	}
-	for _, file := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates/rbac.yaml", "charts/common/Chart.yaml"} {
+	for _, file := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates/rbac.yaml", "dashboards/controller.json", "charts/common/Chart.yaml"} {
 		assert.Contains(t, files, filepath.Join("network-controller", file))
 	}
 }

@@ -2,31 +2,37 @@ package charts
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/trellis-garden/trellis/charts/dashboards"
 )
 
-func TestMonitoring_Prometheus(t *testing.T) {
-	for _, name := range append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime) {
+// TestMonitoring_Queries parses every expression of alerts, sums and dashboards, and compares the metrics and labels in it with those that there are. It
+// also asserts that Prometheus keeps what is asked for, and nothing else.
+func TestMonitoring_Queries(t *testing.T) {
+	known := knownMetrics(t)
+	for _, name := range chartsWithMonitoring() {
 		t.Run(name, func(t *testing.T) {
-			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
-			require.NoError(t, err)
-			queries := append(alertsOf(t, objects), panelsOf(t, objects)...)
+			objects := renderedFor(t, name)
+			queries := slices.Concat(expressionsOf(rulesOf(t, objects)), panelsOf(t, objects))
 			require.Greater(t, len(queries), 10)
-			kept := keptMetrics(t, objects)
-			promQL := parser.NewParser(parser.Options{})
-			asked := map[string]bool{}
+			kept, asked := keptMetrics(t, objects), map[string]bool{}
 			for _, query := range queries {
-				expression, err := promQL.ParseExpr(query)
-				require.NoError(t, err, query)
-				for _, metric := range metricsOf(t, serviceOf(t, objects), expression) {
+				assertQuery(t, query, known)
+				for _, metric := range metricsOf(t, serviceOf(t, objects), query) {
 					asked[metric] = true
 					if metric != "up" && !strings.HasPrefix(metric, calls) {
 						assert.Regexp(t, kept, metric, query)
@@ -40,7 +46,77 @@ func TestMonitoring_Prometheus(t *testing.T) {
 	}
 }
 
-// docs/operations/monitoring.md lists each alert with its severity, and each metric of ours that an alert or a dashboard uses.
+// The dashboard of the landscape asks for sums that charts in seeds compute, and for what runs in the garden. All of these are asked for.
+func TestMonitoring_Landscape(t *testing.T) {
+	known, sums := knownMetrics(t), map[string]bool{}
+	for _, name := range chartsWithMonitoring() {
+		objects := renderedFor(t, name)
+		if !isInLandscape(name) {
+			assert.Empty(t, sumsOf(t, objects), "%s runs in the garden", name)
+			continue
+		}
+		for metric, labels := range sumsOf(t, objects) {
+			known[metric], sums[metric] = labels, true
+			assert.Regexp(t, `^seed:trellis_[a-z_]+:(sum|count)$`, metric, "the garden's Prometheus takes only such sums")
+		}
+		federated, _, err := unstructured.NestedStringSlice(only(t, objects, "ScrapeConfig").Object, "spec", "params", "match[]")
+		require.NoError(t, err)
+		assert.Equal(t, []string{`{__name__=~"seed:trellis_.+",registration="` + strings.TrimPrefix(serviceOf(t, objects), "gardener-extension-") + `"}`}, federated)
+	}
+	queries := landscapeOf(t, renderedFor(t, AdmissionRuntime))
+	require.NotEmpty(t, queries)
+	for _, query := range queries {
+		assertQuery(t, query, known)
+		for metric := range sums {
+			if strings.Contains(query, metric) {
+				delete(sums, metric)
+			}
+		}
+	}
+	assert.Empty(t, sums, "sums that no panel shows")
+}
+
+// What is generated for the charts is in them.
+func TestDashboards_Generated(t *testing.T) {
+	files, err := dashboards.Files()
+	require.NoError(t, err)
+	want := map[string]bool{}
+	for _, file := range files {
+		want[file.Path] = true
+		compareFile(t, filepath.FromSlash(file.Path), string(file.Content))
+	}
+	for _, pattern := range []string{"*/dashboards/*.json", "*/*/dashboards/*.json"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range found {
+			assert.True(t, want[filepath.ToSlash(path)], "%s is not generated", path)
+		}
+	}
+}
+
+// The query that a test of queries must refuse.
+func TestMonitoring_UnknownNames(t *testing.T) {
+	known := map[string][]string{"a_total": {"code"}, "h": {"code"}}
+	for query, want := range map[string]string{
+		`sum by (code) (rate(a_total[5m]))`:                                "",
+		`histogram_quantile(0.9, sum by (le, code) (rate(h_bucket[5m])))`:  "",
+		`sum by (code) (rate(b_total[5m]))`:                                "b_total: there is no such metric",
+		`sum by (kode) (rate(a_total[5m]))`:                                `kode: none of a_total has this label`,
+		`a_total{kode="1"}`:                                                "kode: a_total has no such label",
+		`a_total / on (kode) a_total`:                                      `kode: none of a_total has this label`,
+		`sum by (le) (a_total)`:                                            `le: none of a_total has this label`,
+		`label_replace(a_total, "kode", "$1", "cod", "(.*)") and sum by (`: "parse error",
+	} {
+		problem := problemOf(query, known)
+		if want == "" {
+			assert.NoError(t, problem, query)
+		} else {
+			assert.ErrorContains(t, problem, want, query)
+		}
+	}
+}
+
+// docs/operations/monitoring.md lists each alert with its severity.
 func TestMonitoring_Page(t *testing.T) {
 	page, err := os.ReadFile("../docs/operations/monitoring.md")
 	require.NoError(t, err)
@@ -50,22 +126,15 @@ func TestMonitoring_Page(t *testing.T) {
 			rows[strings.Trim(name, "`")] = row[2]
 		}
 	}
-	for _, name := range append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime) {
-		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
-		require.NoError(t, err)
-		for _, rule := range rulesOf(t, objects) {
+	for _, name := range chartsWithMonitoring() {
+		for _, rule := range alertRulesOf(t, renderedFor(t, name)) {
 			alert, _, err := unstructured.NestedString(rule, "alert")
 			require.NoError(t, err)
 			severity, _, err := unstructured.NestedString(rule, "labels", "severity")
 			require.NoError(t, err)
+			assert.Contains(t, []string{"critical", "warning"}, severity)
 			short := regexp.MustCompile(`^Trellis(ControllerInstallation|ControlPlane|Infrastructure|Network|Worker|Admission)`).ReplaceAllString(alert, "")
 			assert.Equal(t, severity, rows[short], "%s as %s", alert, short)
-		}
-		for _, query := range append(alertsOf(t, objects), panelsOf(t, objects)...) {
-			for _, metric := range regexp.MustCompile(`trellis_[a-z_]+`).FindAllString(query, -1) {
-				_, described := rows[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(metric, "")]
-				assert.True(t, described, "%s, of %s", metric, query)
-			}
 		}
 	}
 }
@@ -80,10 +149,8 @@ func TestMonitoring_WebhookAlerts(t *testing.T) {
 		"infrastructure-controller": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
-			require.NoError(t, err)
 			severities := map[string]string{}
-			for _, rule := range rulesOf(t, objects) {
+			for _, rule := range alertRulesOf(t, renderedFor(t, name)) {
 				query, _, err := unstructured.NestedString(rule, "expr")
 				require.NoError(t, err)
 				if selector, ok := strings.CutPrefix(query, prefix); ok {
@@ -101,41 +168,76 @@ func TestMonitoring_WebhookAlerts(t *testing.T) {
 // calls is the beginning of metrics by which API servers count what became of their calls. Prometheus keeps them without being told.
 const calls = "apiserver_admission_webhook_"
 
+// chartsWithMonitoring are all but those that are rights only.
+func chartsWithMonitoring() []string {
+	return append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime)
+}
+
+// isInLandscape reports whether a chart runs in seeds.
+func isInLandscape(name string) bool { return slices.Contains(append(Names(), InstallationSeed), name) }
+
+// renderedFor returns the objects of a chart where it is installed most of the time.
+func renderedFor(t *testing.T, name string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, usualValues(name)))
+	require.NoError(t, err)
+	return objects
+}
+
 func serviceOf(t *testing.T, objects []*unstructured.Unstructured) string {
 	t.Helper()
 	return only(t, objects, "Service").GetName()
 }
 
-// metricsOf returns the names that an expression asks for, and makes sure that it asks this process alone, or about its webhooks.
-func metricsOf(t *testing.T, service string, expression parser.Expr) []string {
+// metricsOf returns the names that a query asks for, and asserts that it asks this process alone, or about its webhooks.
+func metricsOf(t *testing.T, service, query string) []string {
 	t.Helper()
+	expression, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	require.NoError(t, err, query)
 	var names []string
-	parser.Inspect(expression, func(node parser.Node, _ []parser.Node) error {
-		if selector, ok := node.(*parser.VectorSelector); ok {
-			names = append(names, selector.Name)
-			about := `job="` + service + `"`
-			if strings.HasPrefix(selector.Name, calls) {
-				about = `name=~".+[.]` + strings.TrimPrefix(service, "gardener-extension-") + `[.]extensions[.]gardener[.]cloud"`
-			}
-			assert.Contains(t, selector.String(), about)
+	for _, selector := range parser.ExtractSelectors(expression) {
+		name := nameIn(selector)
+		names = append(names, name)
+		about := `job="` + service + `"`
+		if strings.HasPrefix(name, calls) {
+			about = `name=~".+[.]` + strings.TrimPrefix(service, "gardener-extension-") + `[.]extensions[.]gardener[.]cloud"`
 		}
-		return nil
-	})
+		assert.True(t, slices.ContainsFunc(selector, func(m *labels.Matcher) bool { return m.String() == about }), "%s does not select %s", query, about)
+	}
 	return names
 }
 
-func alertsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
-	t.Helper()
-	var queries []string
-	for _, rule := range rulesOf(t, objects) {
-		query, _, err := unstructured.NestedString(rule, "expr")
-		require.NoError(t, err)
-		queries = append(queries, query)
-		severity, _, err := unstructured.NestedString(rule, "labels", "severity")
-		require.NoError(t, err)
-		assert.Contains(t, []string{"critical", "warning"}, severity)
+func expressionsOf(rules []map[string]any) []string {
+	queries := make([]string, 0, len(rules))
+	for _, rule := range rules {
+		queries = append(queries, fmt.Sprint(rule["expr"]))
 	}
 	return queries
+}
+
+// alertRulesOf returns the rules with an alert.
+func alertRulesOf(t *testing.T, objects []*unstructured.Unstructured) []map[string]any {
+	t.Helper()
+	return slices.DeleteFunc(rulesOf(t, objects), func(rule map[string]any) bool { return rule["alert"] == nil })
+}
+
+// sumsOf returns the names of what rules record, with the labels of the series.
+func sumsOf(t *testing.T, objects []*unstructured.Unstructured) map[string][]string {
+	t.Helper()
+	sums := map[string][]string{}
+	for _, rule := range rulesOf(t, objects) {
+		if rule["record"] == nil {
+			continue
+		}
+		expression, err := parser.NewParser(parser.Options{}).ParseExpr(fmt.Sprint(rule["expr"]))
+		require.NoError(t, err)
+		aggregation, ok := expression.(*parser.AggregateExpr)
+		require.True(t, ok, "%v is recorded of one aggregation, so that its labels are known", rule["record"])
+		added, _, err := unstructured.NestedStringMap(rule, "labels")
+		require.NoError(t, err)
+		sums[fmt.Sprint(rule["record"])] = slices.Concat(aggregation.Grouping, slices.Collect(maps.Keys(added)), []string{"seed"})
+	}
+	return sums
 }
 
 func rulesOf(t *testing.T, objects []*unstructured.Unstructured) []map[string]any {
@@ -153,25 +255,44 @@ func rulesOf(t *testing.T, objects []*unstructured.Unstructured) []map[string]an
 	return all
 }
 
+// panelsOf returns the queries of the chart's own dashboard.
 func panelsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 	t.Helper()
-	documents, _, err := unstructured.NestedStringMap(only(t, objects, "ConfigMap").Object, "data")
+	return queriesOf(t, objects, serviceOf(t, objects)+".json")
+}
+
+// landscapeOf returns the queries of the dashboard of the landscape.
+func landscapeOf(t *testing.T, objects []*unstructured.Unstructured) []string {
+	t.Helper()
+	return queriesOf(t, objects, "trellis-landscape.json")
+}
+
+func queriesOf(t *testing.T, objects []*unstructured.Unstructured, document string) []string {
+	t.Helper()
+	config := only(t, objects, "ConfigMap")
+	documents, _, err := unstructured.NestedStringMap(config.Object, "data")
 	require.NoError(t, err)
+	require.NotContains(t, documents[document], "$(", "a placeholder was not replaced")
 	var dashboard struct {
 		UID    string `json:"uid"`
 		Panels []struct {
-			ID      int    `json:"id"`
-			Title   string `json:"title"`
-			Targets []struct {
+			Title      string `json:"title"`
+			Datasource string `json:"datasource"`
+			Targets    []struct {
 				Expr string `json:"expr"`
 			} `json:"targets"`
 		} `json:"panels"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(documents[serviceOf(t, objects)+".json"]), &dashboard))
+	require.NoError(t, json.Unmarshal([]byte(documents[document]), &dashboard))
 	assert.LessOrEqual(t, len(dashboard.UID), 40, "Plutono refuses longer ones")
+	datasource := "prometheus-seed"
+	if config.GetLabels()["dashboard.monitoring.gardener.cloud/garden"] == "true" {
+		datasource = "prometheus-garden"
+	}
 	var queries []string
 	for _, panel := range dashboard.Panels {
 		assert.NotEmpty(t, panel.Targets, panel.Title)
+		assert.Equal(t, datasource, panel.Datasource, "the data source of %s, which has the metrics", panel.Title)
 		for _, target := range panel.Targets {
 			queries = append(queries, target.Expr)
 		}

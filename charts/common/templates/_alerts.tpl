@@ -162,20 +162,24 @@
       A request to the webhook {{`{{ $labels.webhook }}`}} takes {{`{{ $value | humanizeDuration }}`}}. API servers give up after ten seconds.
 {{- end }}
 {{- if $facts.clouds }}
+{{- /* The label "service" of an alert is the binary: of two services of a cloud that fail, the alerts would have the same labels. */}}
 - alert: {{ $prefix }}CloudFails
   expr: |-
-    sum by (cloud, service) (rate(trellis_cloud_requests_total{ {{- $job }},code=~"429|5..|none"}[15m]))
-      / sum by (cloud, service) (rate(trellis_cloud_requests_total{ {{- $job -}} }[15m])) > 0.2
-    and
-    sum by (cloud, service) (increase(trellis_cloud_requests_total{ {{- $job -}} }[15m])) > 10
+    label_replace(
+      sum by (cloud, service) (rate(trellis_cloud_requests_total{ {{- $job }},code=~"429|5..|none"}[15m]))
+        / sum by (cloud, service) (rate(trellis_cloud_requests_total{ {{- $job -}} }[15m])) > 0.2
+      and
+      sum by (cloud, service) (increase(trellis_cloud_requests_total{ {{- $job -}} }[15m])) > 10,
+      "cloud_service", "$1", "service", "(.*)"
+    )
   for: 15m
   labels:
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: Requests to {{`{{ $labels.service }}`}} of {{`{{ $labels.cloud }}`}} fail
+    summary: Requests to {{`{{ $labels.cloud_service }}`}} of {{`{{ $labels.cloud }}`}} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.service }}`}} of {{`{{ $labels.cloud }}`}} fail.
+      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.cloud_service }}`}} of {{`{{ $labels.cloud }}`}} fail.
 - alert: {{ $prefix }}CloudLoginsFail
   expr: |-
     sum by (cloud) (increase(trellis_cloud_logins_total{ {{- $job }},result="failure"}[30m]))

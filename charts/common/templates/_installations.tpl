@@ -1,4 +1,4 @@
-{{/* Alerts and panels for installations, for each form of their operator. */}}
+{{/* Alerts for installations, for each form of their operator. */}}
 {{- define "common.installationAlerts" -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
 - alert: TrellisControllerInstallationNotHealthy
@@ -12,13 +12,4 @@
     description: >-
       {{`{{ $labels.installation }}`}} in seed {{`{{ $labels.seed }}`}} has not been healthy for half an hour, and shoots that need it wait. Its conditions
       and status.providerStatus.lastError give the reason.
-{{- end -}}
-
-{{- define "common.installationPanels" -}}
-- title: Installations
-  description: By phase.
-  unit: short
-  queries:
-  - expr: sum by (phase) (trellis_installation_phase{ {{- printf "job=%q" (include "common.name" .) -}} })
-    legend: {{`"{{phase}}"`}}
 {{- end -}}

@@ -3,7 +3,7 @@
 {{- include "common.inRuntimeCluster" . | empty | ternary "seed" "garden" -}}
 {{- end -}}
 
-{{/* A regular expression of the controller's metrics that are stored: those that alerts and the dashboard query. */}}
+{{/* A regular expression of the controller's metrics that are stored: those that alerts, sums of the landscape and the dashboard query. */}}
 {{- define "common.metrics" -}}
 ^({{ include "common.metricNames" . | fromYamlArray | join "|" }})$
 {{- end -}}
@@ -14,6 +14,10 @@
 {{- if $facts.resource }}
 - trellis_reconcile_total
 - trellis_reconcile_duration_seconds_bucket
+{{- if include "common.inLandscape" . }}
+- trellis_reconcile_duration_seconds_count
+- trellis_reconcile_duration_seconds_sum
+{{- end }}
 {{- end }}
 {{- if $facts.clouds }}
 - trellis_cloud_requests_total
@@ -67,7 +71,7 @@ spec:
 {{- end -}}
 
 {{- define "common.prometheusRule" -}}
-{{- if .Values.metrics.alerts -}}
+{{- if or .Values.metrics.alerts (include "common.inLandscape" .) -}}
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -78,9 +82,16 @@ metadata:
     prometheus: {{ include "common.prometheus" . }}
 spec:
   groups:
+  {{- if .Values.metrics.alerts }}
   - name: {{ include "common.name" . }}
     rules:
     {{- include "common.alerts" . | nindent 4 }}
+  {{- end }}
+  {{- if include "common.inLandscape" . }}
+  - name: {{ include "common.name" . }}-landscape
+    rules:
+    {{- include "common.landscapeRules" . | nindent 4 }}
+  {{- end }}
 {{- end -}}
 {{- end -}}
 

@@ -14,9 +14,8 @@ Each chart has a template "facts", a document of YAML:
   slow:            90th percentile in seconds from which reconciliations count as slow
   logs:            components that it deploys, whose logs fluent-bit parses: prefixes of the names of pods and containers, and formats of
                    "common.logFormats", of which the first that matches is used
-  own:             whether it has metrics, alerts and panels of its own, in its templates "metrics", "alerts" and "panels"
+  own:             whether it has metrics and alerts of its own, in its templates "metrics" and "alerts"
   down, stalled:   if there are no extension objects: the consequences if no replica is reachable, and if none is leader
-  hosts:           the API servers to which it connects, as a sentence
   networks:        destinations of its pods besides DNS and the API server of their cluster; labels of NetworkPolicies without prefix
   shoots:          whether its pods reach the API servers of shoots
   virtualGarden:   whether its pods in a seed reach the virtual garden where that runs in the same cluster

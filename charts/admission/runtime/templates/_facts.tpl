@@ -12,7 +12,6 @@ shoots: false
 own: true
 down: API servers reject the writes that it should validate
 stalled: certificates are not renewed, and webhook configurations are not repaired
-hosts: The hosts are the runtime cluster and the virtual garden
 {{- end -}}
 
 {{- define "args" -}}

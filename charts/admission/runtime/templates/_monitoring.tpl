@@ -34,20 +34,3 @@ name=~".+[.]admission[.]extensions[.]gardener[.]cloud"
       {{`{{ $value }}`}} writes in the last 15 minutes were rejected by the webhook {{`{{ $labels.name }}`}} because a lookup failed. The logs
       give the reason.
 {{- end -}}
-
-{{- define "panels" -}}
-- title: Rejected writes
-  description: >-
-    In five minutes, by webhook and code, counted by the API servers of the garden. 422 is an invalid object, 500 a failed lookup, 0 no
-    response.
-  unit: short
-  queries:
-  - expr: sum by (name, rejection_code) (increase(apiserver_admission_webhook_rejection_count{ {{- include "calls" . -}} }[5m]))
-    legend: {{`"{{name}} {{rejection_code}}"`}}
-- title: Duration of calls
-  description: 99th percentile, measured by the API servers of the garden.
-  unit: s
-  queries:
-  - expr: histogram_quantile(0.99, sum by (le, name) (rate(apiserver_admission_webhook_admission_duration_seconds_bucket{ {{- include "calls" . -}} }[15m])))
-    legend: {{`"{{name}}"`}}
-{{- end -}}

@@ -14,7 +14,6 @@ shoots: false
 own: true
 down: Nothing is installed, updated or removed in seeds of what is registered with its types
 stalled: nothing is installed, updated or removed in seeds of what is registered with its types
-hosts: The hosts are the runtime cluster, the virtual garden and the seeds
 {{- end -}}
 
 {{- define "args" -}}

@@ -67,28 +67,3 @@
       Nothing of its types has been installed, updated or removed in seed {{`{{ $labels.seed }}`}} for 15 minutes.
       status.providerStatus.lastError of its installations gives the reason.
 {{- end -}}
-
-{{- define "panels" -}}
-{{- $job := printf "job=%q" (include "common.name" .) -}}
-- title: Rollouts
-  description: ControllerDeployments by the state of their rollouts.
-  unit: short
-  queries:
-  - expr: sum by (state) (trellis_rollout_state{ {{- $job -}} })
-    legend: {{`"{{state}}"`}}
-- title: Progress
-  description: Installations of the current wave of a rollout, and those of them that are healthy with the newest revision.
-  unit: short
-  queries:
-  - expr: sum by (deployment, wave, count) (trellis_rollout_installations{ {{- $job -}} })
-    legend: {{`"{{deployment}} {{wave}} {{count}}"`}}
-{{ include "common.installationPanels" . }}
-- title: Seeds
-  description: All seeds, and those that are reachable.
-  unit: short
-  queries:
-  - expr: count(trellis_seed_reachable{ {{- $job -}} })
-    legend: all
-  - expr: sum(trellis_seed_reachable{ {{- $job -}} })
-    legend: reachable
-{{- end -}}

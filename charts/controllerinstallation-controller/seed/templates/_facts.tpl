@@ -14,7 +14,6 @@ shoots: false
 own: true
 down: Nothing is installed, updated or removed in this seed of what is registered with its types
 stalled: nothing is installed, updated or removed in this seed of what is registered with its types
-hosts: The hosts are the seed and the garden
 {{- end -}}
 
 {{- define "args" }}

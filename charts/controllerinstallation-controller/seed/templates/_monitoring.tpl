@@ -5,7 +5,3 @@
 {{- define "alerts" -}}
 {{ include "common.installationAlerts" . }}
 {{- end -}}
-
-{{- define "panels" -}}
-{{ include "common.installationPanels" . }}
-{{- end -}}
