@@ -91,7 +91,7 @@ define publish
 @cd images && $(GO) build -trimpath -buildvcs=false -o $(CACHE)/bin/release ./cmd/release
 @$(if $(OUT),,rm -rf $(2))
 @$(CACHE)/bin/release $(1) --version '$(VERSION)' --push '$(PUSH)' --out '$(or $(OUT),$(2))' $(if $(SIGN_KEY),--sign-key '$(SIGN_KEY)') \
-  $(if $(PLATFORM),--platform '$(PLATFORM)') $(foreach b,$(BINARY),--binary $(b)) $(if $(SNAPSHOT),--snapshot)
+  $(if $(PLATFORM),--platform '$(PLATFORM)') $(if $(TOOL_PLATFORM),--tool-platform '$(TOOL_PLATFORM)') $(foreach b,$(BINARY),--binary $(b)) $(if $(SNAPSHOT),--snapshot)
 endef
 
 # make VERSION=v1.2.3 OUT=<folder> registrations writes those of a release; what is committed is of no version.

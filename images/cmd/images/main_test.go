@@ -155,7 +155,7 @@ func TestRun_Errors(t *testing.T) {
 		"a version that is no tag":    {append(good, "--version", "v1+x"), cli.ExitUsage, "makes no name for an image"},
 		"a repository without a host": {append(good, "--push", "team"), cli.ExitUsage, "makes no name for an image"},
 		"a date of another form":      {append(good, "--date", "yesterday"), cli.ExitUsage, `--date "yesterday" is no time such as`},
-		"a platform without binaries": {append(good, "--platform", "windows/amd64"), cli.ExitUsage, `"windows/amd64" is neither`},
+		"a platform without binaries": {append(good, "--platform", "windows/amd64"), cli.ExitUsage, `"windows/amd64" is none of linux/amd64, linux/arm64`},
 		"a platform twice":            {append(good, "--platform", "linux/arm64,linux/arm64"), cli.ExitUsage, "names linux/arm64 twice"},
 		"a binary that is not there":  {append(good, "--binary", "x"), cli.ExitFailed, `there is no command "x"; there are bye, hello`},
 		"a key that is not there":     {append(good, "--sign-key", filepath.Join(out, "none")), cli.ExitFailed, "--sign-key: open "},

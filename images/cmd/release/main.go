@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trellis-garden/trellis/images"
 	"github.com/trellis-garden/trellis/images/internal/builder"
 	"github.com/trellis-garden/trellis/images/internal/cli"
 )
@@ -19,7 +20,7 @@ const usage = `Usage: release publish --version V --push REPOSITORY --sign-key F
        release charts --version V --push REPOSITORY --out DIR [flags]
 
 publish makes a release of the commit that is checked out. It checks first that the version is one, that CHANGELOG.md has a section of it, and that the work
-tree has no changes. Then it builds all images and pushes them, packs all charts and pushes them, and writes registrations that name both by digest. All is
+tree has no changes. Then it builds all images and pushes them, builds the tools for admins, packs all charts and pushes them, and writes registrations that name both by digest. All is
 signed, and verified in the registry in the end. The same commit gives the same digests, so a release that has failed can be repeated.
 
 It writes
@@ -27,6 +28,8 @@ It writes
   DIR/notes.md                    the section of CHANGELOG.md
   DIR/BINARY.tar, BINARY.ARCH.cdx.json
                                   images and their bills of materials, see "images --help"
+  DIR/TOOL-VERSION-OS-ARCH.tar.gz, .zip, .cdx.json
+                                  the tools for admins, those in cmd/ whose names begin with "trellis-", and their bills of materials
   DIR/CHART-VERSION.tgz           charts, as helm package makes them
   DIR/digests.txt, chart-digests.txt
                                   names of images and of charts with their digests, one a line, each with its signature (.sig)
@@ -42,6 +45,8 @@ charts pushes the charts alone, of any commit and version, and writes charts, ch
   --out DIR            where to write to: a folder that is empty or missing
   --source DIR         the root of the checkout (default ".")
   --platform P,...     build images for these platforms (default ` + builder.AllPlatforms + `)
+  --tool-platform P,...
+                       build tools for admins for these platforms (default ` + builder.ToolPlatforms + `)
   --binary NAME        build the image of this one; may be given several times (default: all in cmd/). For trials: registrations name the other images by tag.
   --snapshot           for trials: the work tree may have changes, and notes are those of "Unreleased" where CHANGELOG.md has no section of the version
   --help               print this page
@@ -72,9 +77,11 @@ const (
 
 // options is what the command line asks for.
 type options struct {
-	command  string
-	images   builder.Options
-	snapshot bool
+	command string
+	images  builder.Options
+	// toolPlatforms are those of the tools for admins.
+	toolPlatforms []images.Platform
+	snapshot      bool
 }
 
 func parse(args []string) (options, error) {
@@ -85,7 +92,7 @@ func parse(args []string) (options, error) {
 		return options{}, errors.New("the commands are publish and charts")
 	}
 	o := options{command: args[0]}
-	var platforms string
+	var platforms, toolPlatforms string
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&o.images.Version, "version", "", "")
@@ -94,6 +101,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.images.Out, "out", "", "")
 	flags.StringVar(&o.images.Source, "source", ".", "")
 	flags.StringVar(&platforms, "platform", builder.AllPlatforms, "")
+	flags.StringVar(&toolPlatforms, "tool-platform", builder.ToolPlatforms, "")
 	flags.BoolVar(&o.snapshot, "snapshot", false, "")
 	flags.Func("binary", "", func(name string) error {
 		o.images.Binaries = append(o.images.Binaries, name)
@@ -107,6 +115,9 @@ func parse(args []string) (options, error) {
 	}
 	var err error
 	if o.images.Platforms, err = builder.ParsePlatforms(platforms); err != nil {
+		return options{}, err
+	}
+	if o.toolPlatforms, err = builder.ParseToolPlatforms(toolPlatforms); err != nil {
 		return options{}, err
 	}
 	o.images.Push, o.images.Repository = true, strings.TrimSuffix(o.images.Repository, "/")

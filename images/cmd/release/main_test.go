@@ -2,12 +2,14 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"debug/pe"
 	"encoding/pem"
 	"errors"
 	"io"
@@ -16,9 +18,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
@@ -62,6 +66,8 @@ func newCheckout(t *testing.T) string {
 		"CHANGELOG.md":                   changelog,
 		"cmd/network-controller/main.go": "package main\n\nfunc main() { println(\"hello\") }\n",
 		"cmd/bye/main.go":                "package main\n\nfunc main() { println(\"bye\") }\n",
+		"cmd/trellis-tool/main.go":       "package main\n\nfunc main() { println(\"tool\") }\n",
+		"LICENSE":                        "A license.\n",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o750))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
@@ -129,7 +135,7 @@ func TestPublish(t *testing.T) {
 	var output, problems bytes.Buffer
 	require.Zero(t, program().Do(t.Context(), []string{
 		"publish", "--version", "v1.2.3", "--push", repository, "--sign-key", writeKey(t), "--out", out, "--source", source,
-		"--binary", "network-controller", "--platform", "linux/amd64",
+		"--binary", "network-controller", "--platform", "linux/amd64", "--tool-platform", "linux/amd64,windows/arm64",
 	}, &output, &problems), "%s%s", &output, &problems)
 	commit := inGit(t, source, "rev-parse", "HEAD")
 	assert.Contains(t, output.String(), "Released v1.2.3 of commit "+commit+": 1 images and 9 charts in "+repository)
@@ -139,6 +145,7 @@ func TestPublish(t *testing.T) {
 	images, charts := readFile(t, out, "digests.txt"), readFile(t, out, "chart-digests.txt")
 	assertRegistrations(t, out, repository, images, charts)
 	assertPacked(t, out)
+	assertTools(t, out)
 	pushed := strings.Fields(images + charts)
 	require.Len(t, pushed, 10)
 	for line := range strings.FieldsSeq(charts) {
@@ -202,6 +209,42 @@ func assertPacked(t *testing.T, out string) {
 	assert.Len(t, written, files)
 }
 
+// assertTools checks the archives of the tool: one runs here, the other is a program for Windows.
+func assertTools(t *testing.T, out string) {
+	t.Helper()
+	folder := t.TempDir()
+	unpack := exec.CommandContext(t.Context(), "tar", "-xzf", filepath.Join(out, "trellis-tool-v1.2.3-linux-amd64.tar.gz"), "-C", folder)
+	problems, err := unpack.CombinedOutput()
+	require.NoError(t, err, "%s", problems)
+	assert.Equal(t, "A license.\n", readFile(t, folder, "LICENSE"))
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
+		printed, err := exec.CommandContext(t.Context(), filepath.Join(folder, "trellis-tool")).CombinedOutput()
+		require.NoError(t, err)
+		assert.Equal(t, "tool\n", string(printed))
+	}
+
+	archive, err := zip.OpenReader(filepath.Join(out, "trellis-tool-v1.2.3-windows-arm64.zip"))
+	require.NoError(t, err)
+	defer func() { _ = archive.Close() }()
+	require.Len(t, archive.File, 2)
+	assert.Equal(t, "trellis-tool.exe", archive.File[0].Name)
+	assert.Equal(t, "LICENSE", archive.File[1].Name)
+	assert.True(t, archive.File[0].Modified.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)), "%s is the commit's", archive.File[0].Modified)
+	content, err := archive.File[0].Open()
+	require.NoError(t, err)
+	program, err := io.ReadAll(content)
+	require.NoError(t, err)
+	parsed, err := pe.NewFile(bytes.NewReader(program))
+	require.NoError(t, err)
+	assert.EqualValues(t, pe.IMAGE_FILE_MACHINE_ARM64, parsed.Machine)
+
+	for _, platform := range []string{"linux-amd64", "windows-arm64"} {
+		assert.Contains(t, readFile(t, out, "trellis-tool-v1.2.3-"+platform+".cdx.json"), `"name": "trellis-tool"`)
+	}
+	assert.Contains(t, readFile(t, out, "SHA256SUMS"), "  trellis-tool-v1.2.3-windows-arm64.zip\n")
+	assert.NoFileExists(t, filepath.Join(out, "trellis-tool.tar"), "there is no image of a tool")
+}
+
 // archiveOf is the file of a chart, given "<repository>/<chart>:<version>@<digest>".
 func archiveOf(t *testing.T, out, line string) string {
 	t.Helper()
@@ -262,6 +305,7 @@ func TestRun_Errors(t *testing.T) {
 		"no version":                    {[]string{"publish", "--version", ""}, cli.ExitUsage, "--version is missing"},
 		"no repository":                 {[]string{"publish", "--push", ""}, cli.ExitUsage, "--push is missing: give the repository to push to"},
 		"no folder":                     {[]string{"publish", "--out", ""}, cli.ExitUsage, "--out is missing"},
+		"a platform of no release":      {[]string{"publish", "--tool-platform", "plan9/amd64"}, cli.ExitUsage, `--tool-platform "plan9/amd64" is none of linux/amd64, linux/arm64, darwin/amd64`},
 		"no key":                        {[]string{"publish", "--sign-key", ""}, cli.ExitUsage, "--sign-key is missing: a release is signed; make a key with openssl"},
 		"a key that is not there":       {[]string{"publish", "--sign-key", filepath.Join(used, "none")}, cli.ExitFailed, "--sign-key: open "},
 		"a file that is no key":         {[]string{"publish", "--sign-key", filepath.Join(used, "old.tgz")}, cli.ExitFailed, "the file holds no private key in PEM"},
@@ -290,7 +334,7 @@ func TestHelp_AllFlags(t *testing.T) {
 	var out, problems bytes.Buffer
 	assert.Zero(t, program().Do(t.Context(), []string{"publish", "--help"}, &out, &problems))
 	assert.Empty(t, problems.String())
-	for _, flag := range []string{"version", "push", "sign-key", "out", "source", "platform", "binary", "snapshot", "help"} {
+	for _, flag := range []string{"version", "push", "sign-key", "out", "source", "platform", "tool-platform", "binary", "snapshot", "help"} {
 		assert.Contains(t, out.String(), "\n  --"+flag+" ")
 	}
 }

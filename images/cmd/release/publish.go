@@ -30,6 +30,8 @@ type release struct {
 	out     io.Writer
 	// names and charts are what was pushed, by tag.
 	names, charts []string
+	// tools are the archives of tools for admins.
+	tools []string
 }
 
 // newRelease reads what all commands need. The caller closes it.
@@ -79,6 +81,7 @@ func publish(ctx context.Context, o options, out io.Writer) error {
 	r.logf("releasing %s of commit %s", o.images.Version, r.checkout.commit)
 	for _, step := range []func(context.Context) error{
 		r.pushImages,
+		r.writeTools,
 		r.pushCharts,
 		r.writeRegistrations,
 		func(context.Context) error { return r.write("notes.md", notes, false) },
@@ -98,6 +101,12 @@ func (r *release) pushImages(ctx context.Context) error {
 	for _, product := range products {
 		r.names = append(r.names, product.Name)
 	}
+	return err
+}
+
+func (r *release) writeTools(ctx context.Context) error {
+	var err error
+	r.tools, err = builder.BuildTools(ctx, r.images, r.toolPlatforms, r.out)
 	return err
 }
 
@@ -127,8 +136,8 @@ func (r *release) verify(ctx context.Context) error {
 
 func (r *release) printSummary() {
 	fmt.Fprintf(r.out, `
-Released %[1]s of commit %[2]s: %[3]d images and %[4]d charts in %[5]s; files in %[6]s.
-`, r.images.Version, r.checkout.commit, len(r.names), len(r.charts), r.images.Repository, r.images.Out)
+Released %[1]s of commit %[2]s: %[3]d images and %[4]d charts in %[5]s; files in %[6]s, with %[7]d archives of tools.
+`, r.images.Version, r.checkout.commit, len(r.names), len(r.charts), r.images.Repository, r.images.Out, len(r.tools))
 	if len(r.images.Binaries) > 0 {
 		fmt.Fprintln(r.out, "It has the binaries of --binary only: registrations name the images of the others by tag.")
 	}

@@ -26,8 +26,8 @@ type Module struct {
 	root string
 	// cache and goroot are where Go keeps other modules and itself.
 	cache, goroot string
-	// commands are the folders in cmd/, without the tools for admins.
-	commands []string
+	// commands are the folders in cmd/, without the tools for admins, and tools are these.
+	commands, tools []string
 }
 
 // ReadModule reads the module in a folder.
@@ -41,7 +41,11 @@ func ReadModule(ctx context.Context, root string) (Module, error) {
 		return Module{}, err
 	}
 	for _, f := range folders {
-		if f.IsDir() && !strings.HasPrefix(f.Name(), toolPrefix) {
+		switch {
+		case !f.IsDir():
+		case strings.HasPrefix(f.Name(), toolPrefix):
+			m.tools = append(m.tools, f.Name())
+		default:
 			m.commands = append(m.commands, f.Name())
 		}
 	}

@@ -61,15 +61,24 @@ func (o *Options) name(binary string) string {
 
 // ParsePlatforms reads the flag --platform.
 func ParsePlatforms(list string) ([]images.Platform, error) {
+	return parsePlatforms("--platform", list, AllPlatforms)
+}
+
+// ParseToolPlatforms reads the flag --tool-platform.
+func ParseToolPlatforms(list string) ([]images.Platform, error) {
+	return parsePlatforms("--tool-platform", list, ToolPlatforms)
+}
+
+func parsePlatforms(flag, list, allowed string) ([]images.Platform, error) {
 	var platforms []images.Platform
 	for p := range strings.SplitSeq(list, ",") {
 		system, architecture, _ := strings.Cut(p, "/")
 		platform := images.Platform{OS: system, Architecture: architecture}
-		if system != "linux" || !slices.Contains([]string{"amd64", "arm64"}, architecture) {
-			return nil, fmt.Errorf("--platform %q is neither linux/amd64 nor linux/arm64", p)
+		if !slices.Contains(strings.Split(allowed, ","), p) {
+			return nil, fmt.Errorf("%s %q is none of %s", flag, p, strings.ReplaceAll(allowed, ",", ", "))
 		}
 		if slices.Contains(platforms, platform) {
-			return nil, fmt.Errorf("--platform names %s twice", p)
+			return nil, fmt.Errorf("%s names %s twice", flag, p)
 		}
 		platforms = append(platforms, platform)
 	}
