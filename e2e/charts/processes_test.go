@@ -3,7 +3,6 @@ package charts
 import (
 	"context"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/trellis-garden/trellis/charts"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
+	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
@@ -84,18 +84,24 @@ func testTypes(t *testing.T, _ *environment) {
 	}
 }
 
-// testMetrics runs the controllers and compares their metrics with those that Prometheus keeps. A metric without samples is searched in the source.
+// testMetrics runs the controllers and compares their metrics with those that Prometheus keeps, and with docs/reference/metrics.md. A metric without
+// samples is searched on that page.
 func testMetrics(t *testing.T, env *environment) {
-	made := registeredMetrics(t)
+	documented := documentedMetrics(t)
 	for _, name := range charts.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			served := env.scrapeBinary(t, binaries()[name])
+			for metric := range served {
+				if strings.HasPrefix(metric, "trellis_") {
+					assert.True(t, documented[withoutSuffix(metric)], "%s is not in docs/reference/metrics.md", metric)
+				}
+			}
 			for metric := range strings.SplitSeq(keptBy(t, name), "|") {
-				bare := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(metric, "")
+				bare := withoutSuffix(metric)
 				switch {
 				case strings.HasPrefix(metric, "trellis_"):
-					assert.True(t, served[metric] || made[bare], metric)
+					assert.True(t, served[metric] || documented[bare], metric)
 				case bare == "controller_runtime_webhook_latency_seconds":
 					// No webhook is called. It is counted where requests are made.
 					assert.True(t, served["trellis_webhook_requests_total"])
@@ -105,6 +111,11 @@ func testMetrics(t *testing.T, env *environment) {
 			}
 		})
 	}
+}
+
+// withoutSuffix returns the name of a histogram for one of its series.
+func withoutSuffix(series string) string {
+	return regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(series, "")
 }
 
 func keptBy(t *testing.T, name string) string {
@@ -129,11 +140,16 @@ func (env *environment) scrapeBinary(t *testing.T, binary controller.Binary) map
 	if binary.Name == "infrastructure-controller" || binary.Name == "network-controller" {
 		args = nil
 	}
+	debug, err := process.FreeAddress()
+	require.NoError(t, err)
 	running, err := binary.Start(t.Context(), controller.Options{
-		Path: path, Kubeconfig: kubeconfig, Output: filepath.Join(t.TempDir(), "log"), LeaderElection: true, Args: args, Env: images(t, binary.Name),
+		Path: path, Kubeconfig: kubeconfig, Output: filepath.Join(t.TempDir(), "log"), LeaderElection: true, Args: args,
+		Env: append(images(t, binary.Name), "TRELLIS_PPROF_BIND_ADDRESS="+debug),
 	})
 	require.NoError(t, err)
 	t.Cleanup(running.Kill)
+	assert.Regexp(t, "^"+strings.TrimSuffix(binary.Name, "-controller")+`: \d+ running, \d+ queued, \d+ waiting for the next attempt\n`,
+		read(t, "http://"+debug+"/debug/reconciliations"), "the binary serves what its contract's controller does")
 	for end := time.Now().Add(timeout); ; time.Sleep(interval) {
 		names := scrape(t, running.MetricsURL)
 		if names["controller_runtime_max_concurrent_reconciles"] && names["workqueue_depth"] {
@@ -162,6 +178,16 @@ func images(t *testing.T, name string) []string {
 
 func scrape(t *testing.T, url string) map[string]bool {
 	t.Helper()
+	names := map[string]bool{}
+	for _, name := range regexp.MustCompile(`(?m)^[a-z_]+`).FindAllString(read(t, url), -1) {
+		names[name] = true
+	}
+	return names
+}
+
+// read returns the content of a page.
+func read(t *testing.T, url string) string {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	require.NoError(t, err)
 	response, err := http.DefaultClient.Do(request)
@@ -169,29 +195,19 @@ func scrape(t *testing.T, url string) map[string]bool {
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	names := map[string]bool{}
-	for _, name := range regexp.MustCompile(`(?m)^[a-z_]+`).FindAllString(string(body), -1) {
-		names[name] = true
-	}
-	return names
+	return string(body)
 }
 
-// registeredMetrics are the names of metrics in the source of our binaries.
-func registeredMetrics(t *testing.T) map[string]bool {
+// documentedMetrics are the names of our metrics in docs/reference/metrics.md.
+func documentedMetrics(t *testing.T) map[string]bool {
 	t.Helper()
-	root, err := repo.Path("internal")
+	path, err := repo.Path("docs", "reference", "metrics.md")
+	require.NoError(t, err)
+	page, err := os.ReadFile(path)
 	require.NoError(t, err)
 	names := map[string]bool{}
-	quoted := regexp.MustCompile(`Name: +"(trellis_[a-z_]+)"`)
-	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		for _, found := range quoted.FindAllSubmatch(source, -1) {
-			names[string(found[1])] = true
-		}
-		return err
-	}))
+	for _, found := range regexp.MustCompile("(?m)^\\| `(trellis_[a-z_]+)`").FindAllSubmatch(page, -1) {
+		names[string(found[1])] = true
+	}
 	return names
 }
