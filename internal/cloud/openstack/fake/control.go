@@ -2,6 +2,7 @@ package fake
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake/keystone"
@@ -56,6 +57,10 @@ func (c *Cloud) RevokeTokens() {
 	defer c.core.Mu.Unlock()
 	clear(c.keystone.Tokens)
 }
+
+// SetClockOffset makes the cloud's clock differ from that of this machine, as on hosts without time synchronization. Tokens that the cloud's clock
+// shows as expired are answered 401; the duration of transitions stays the same.
+func (c *Cloud) SetClockOffset(offset time.Duration) { c.core.SetClockOffset(offset) }
 
 // ProjectID returns the ID of a project given by name or ID, or "".
 func (c *Cloud) ProjectID(nameOrID string) string {

@@ -106,8 +106,9 @@ func TestTokenExpiry(t *testing.T) {
 		opts []fake.Option
 		end  func(*testing.T, *fake.Cloud)
 	}{
-		"when revoked":              {end: func(_ *testing.T, c *fake.Cloud) { c.RevokeTokens() }},
-		"when the password changes": {end: func(t *testing.T, c *fake.Cloud) { require.NoError(t, c.SetPassword("gardener", "secret")) }},
+		"when revoked":                  {end: func(_ *testing.T, c *fake.Cloud) { c.RevokeTokens() }},
+		"when the password changes":     {end: func(t *testing.T, c *fake.Cloud) { require.NoError(t, c.SetPassword("gardener", "secret")) }},
+		"when the cloud's clock is set": {end: func(_ *testing.T, c *fake.Cloud) { c.SetClockOffset(2 * time.Hour) }},
 		"when they expire": {
 			opts: []fake.Option{fake.WithTokenLifetime(time.Nanosecond)}, end: func(*testing.T, *fake.Cloud) {},
 		},
@@ -123,6 +124,19 @@ func TestTokenExpiry(t *testing.T) {
 			_, err = networks.List(sc, nil).AllPages(t.Context())
 			require.Equal(t, "401 Unauthorized", errorText(err))
 		})
+	}
+}
+
+func TestClockOffset_NewTokens(t *testing.T) {
+	for _, offset := range []time.Duration{-48 * time.Hour, 48 * time.Hour} {
+		cloud := start(t)
+		cloud.SetClockOffset(offset)
+		c := member(t, cloud)
+		_, err := networks.List(c.network, nil).AllPages(t.Context())
+		require.NoError(t, err, "a token is valid by the clock that issued it")
+		token, err := tokens.Get(t.Context(), identity(t, c.provider), c.provider.Token()).ExtractToken()
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(offset+time.Hour), token.ExpiresAt, time.Minute)
 	}
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
@@ -14,6 +15,8 @@ type Cloud struct {
 	Mux *http.ServeMux
 	// identifier returns the caller of a token. Keystone sets it.
 	Identifier func(token string, service wire.Service) (*Identity, *wire.Error)
+
+	clockOffset atomic.Int64 // nanoseconds
 
 	Mu      sync.Mutex // guards everything below, and the state of all services
 	Config  Config

@@ -2,8 +2,11 @@ package core
 
 import "time"
 
-// Now returns the time in UTC.
-func (c *Cloud) Now() time.Time { return time.Now().UTC() }
+// Now returns the cloud's time in UTC.
+func (c *Cloud) Now() time.Time { return time.Now().Add(time.Duration(c.clockOffset.Load())).UTC() }
+
+// SetClockOffset makes the cloud's clock differ from that of this machine.
+func (c *Cloud) SetClockOffset(offset time.Duration) { c.clockOffset.Store(int64(offset)) }
 
 // Timestamp is the form in which Neutron and Octavia give times.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
