@@ -82,6 +82,8 @@ type Options struct {
 	Output string
 	// LogFormat is json or text; default text.
 	LogFormat string
+	// LogLevel is debug, info or error; default debug.
+	LogLevel string
 	// Concurrency is the number of concurrent reconciliations; 0 is the controller's default.
 	Concurrency int
 	// LeaderElection enables leader election.
@@ -109,7 +111,9 @@ func (b Binary) Start(ctx context.Context, options Options) (*Controller, error)
 	if err != nil {
 		return nil, err
 	}
-	p, err := process.Start(options.Path, b.args(options, health, metrics), options.Env, options.Output)
+	// The settings of a test's own compilers must not change what a controller needs.
+	environment := slices.Concat([]string{"GOGC=", "GOMEMLIMIT="}, options.Env)
+	p, err := process.Start(options.Path, b.args(options, health, metrics), environment, options.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +133,7 @@ func (b Binary) args(o Options, health, metrics string) []string {
 		"--heartbeat-namespace=" + b.Name,
 		"--leader-election=" + strconv.FormatBool(o.LeaderElection),
 		"--leader-election-namespace=" + b.Name,
-		"--log-level=debug",
+		"--log-level=" + cmp.Or(o.LogLevel, "debug"),
 		"--log-format=" + cmp.Or(o.LogFormat, "text"),
 	}
 	if o.Concurrency > 0 {

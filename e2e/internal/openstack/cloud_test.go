@@ -50,3 +50,18 @@ func TestNewAccount_ContextCanceled(t *testing.T) {
 		})
 	}
 }
+
+func TestAccount_Renew(t *testing.T) {
+	cloud, err := NewFake()
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
+	account, err := cloud.NewAccount(t.Context(), "renewed")
+	require.NoError(t, err)
+	cloud.Fake.RevokeTokens()
+	_, err = account.Resources(t.Context())
+	require.ErrorContains(t, err, "401")
+	require.NoError(t, account.Renew(t.Context()))
+	_, err = account.Resources(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, account.Remove(t.Context()), "the operator's token was renewed, too")
+}

@@ -36,6 +36,18 @@ func Fake(latency time.Duration) func() (cloud.Cloud, error) {
 	}
 }
 
+// FakeReady is Fake with servers that are created and deleted at once.
+func FakeReady(latency time.Duration) func() (cloud.Cloud, error) {
+	return func() (cloud.Cloud, error) {
+		c, err := NewFake()
+		if err != nil {
+			return nil, err
+		}
+		c.SetLatency(latency)
+		return c, nil
+	}
+}
+
 // In returns clusters that were started with an OpenStack. It panics for those of another cloud.
 func In(c *clusters.Clusters) *Clusters {
 	openStack, ofOpenStack := c.Cloud.(*Cloud)

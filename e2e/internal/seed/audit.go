@@ -21,6 +21,18 @@ rules:
 - level: None
 `
 
+// auditPolicyOfMetadata records the same requests of controllers without bodies, which for many shoots are gigabytes.
+const auditPolicyOfMetadata = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: None
+  resources: [{group: coordination.k8s.io, resources: [leases]}]
+- level: Metadata
+  userGroups: [` + controllerGroup + `]
+- level: None
+`
+
 // AuditLog is the log of what controllers and pods of control planes ask for.
 func (s *Seed) AuditLog() audit.Log { return s.audit }
 

@@ -40,6 +40,16 @@ func WithGardenerSource(dir string) Option {
 	return func(s *Seed) { s.gardener = dir }
 }
 
+// WithAuditOfMetadata makes the audit log one without bodies.
+func WithAuditOfMetadata() Option {
+	return func(s *Seed) { s.auditPolicy = auditPolicyOfMetadata }
+}
+
+// WithRestarts makes KillAPIServer and StartAPIServer possible.
+func WithRestarts() Option {
+	return func(s *Seed) { s.restarts = true }
+}
+
 // hosting runs beside the API server of a seed with control planes.
 type hosting struct {
 	later       bool // it is not started with the API server

@@ -36,12 +36,14 @@ type Seed struct {
 	gardener          string   // the source of the Gardener whose CRDs it has; empty for that of this module
 	controlPlaneKinds bool     // the kinds of control planes' components
 	hosting           *hosting // nothing where no control planes run
+	auditPolicy       string
+	restarts          bool
 }
 
 // Start starts an API server from the programs in the folder programs, and creates Gardener's CRDs. All files are in dir, which the caller
 // removes after Stop.
 func Start(ctx context.Context, programs, dir string, options ...Option) (*Seed, error) {
-	s := &Seed{dir: dir, audit: audit.Log(filepath.Join(dir, "audit.log"))}
+	s := &Seed{dir: dir, audit: audit.Log(filepath.Join(dir, "audit.log")), auditPolicy: auditPolicy}
 	for _, option := range options {
 		option(s)
 	}
@@ -56,8 +58,11 @@ func Start(ctx context.Context, programs, dir string, options ...Option) (*Seed,
 
 func (s *Seed) startAPIServer(programs string) error {
 	var err error
-	s.environment, err = apiserver.New(programs, apiserver.Options{Audit: s.audit, AuditPolicy: auditPolicy, ServiceAccounts: s.hosting != nil})
+	s.environment, err = apiserver.New(programs, apiserver.Options{Audit: s.audit, AuditPolicy: s.auditPolicy, ServiceAccounts: s.hosting != nil})
 	if err != nil {
+		return err
+	}
+	if err := s.prepareRestarts(); err != nil {
 		return err
 	}
 	if _, err := s.environment.Start(); err != nil {

@@ -70,6 +70,20 @@ func (t *Tenant) create(ctx context.Context) error {
 	return err
 }
 
+// Renew logs in again, after tokens have become invalid before their time.
+func (t *Tenant) Renew(ctx context.Context) error {
+	operator, err := t.client.login(ctx, t.client.cloud.Operator)
+	if err != nil {
+		return fmt.Errorf("the operator: %w", err)
+	}
+	member, err := t.client.login(ctx, t.Login)
+	if err != nil {
+		return fmt.Errorf("user %q: %w", t.User, err)
+	}
+	t.operator, t.member = operator, member
+	return nil
+}
+
 // DoAsMember makes a request as the tenant's user and returns the whole answer. An answer from 400 on is an error.
 func (t *Tenant) DoAsMember(ctx context.Context, method string, s Service, path string, body any) (Object, error) {
 	return t.client.do(ctx, t.member, method, s, path, body)
