@@ -42,7 +42,7 @@ type admissionBench struct {
 	process *controller.Controller
 }
 
-func benchAdmission(ctx context.Context, screen *terminal.Screen, _ options) (err error) {
+func benchAdmission(ctx context.Context, screen *terminal.Screen, _ options, _ *results) (err error) {
 	screen.Heading("Trellis: what a Shoot costs in admission")
 	dir, err := os.MkdirTemp("", "trellis-")
 	if err != nil {

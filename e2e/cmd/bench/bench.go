@@ -31,6 +31,8 @@ var errEnded = errors.New("the controller has ended")
 type cost struct {
 	calls, logins int
 	wall          time.Duration
+	// steps is how many calls followed each other, if that was measured.
+	steps int
 	// log are the calls one by one, if they were recorded.
 	log wire.Calls
 }
@@ -54,29 +56,67 @@ type options struct {
 	entry, dir string
 	// only is the part that is measured; default all.
 	only string
+	// scale are the numbers of shoots that are measured, in their order; none for no measurement. idle is how long nothing has to be done.
+	scale []int
+	idle  time.Duration
+	// json is a file, and folder a folder of the documentation, for the results; empty for none.
+	json, folder string
+}
+
+// part is a part of the benchmark. An errBudget does not end the other parts.
+type part struct {
+	name  string
+	bench func(context.Context, *terminal.Screen, options, *results) error
+}
+
+func parts() []part {
+	return []part{{"infrastructure", benchInfrastructure}, {"machines", benchMachines}, {"scale", benchScale}, {"admission", benchAdmission}}
 }
 
 func run(ctx context.Context, screen *terminal.Screen, o options) error {
+	record, err := readMonolith()
+	if err != nil {
+		return err
+	}
+	measured, err := newResults(ctx)
+	if err != nil {
+		return err
+	}
+	var exceeded []error
 	known := false
-	for _, part := range []struct {
-		name  string
-		bench func(context.Context, *terminal.Screen, options) error
-	}{{"infrastructure", benchInfrastructure}, {"machines", benchMachines}, {"admission", benchAdmission}} {
+	for _, part := range parts() {
 		if o.only != "" && o.only != part.name {
 			continue
 		}
 		known = true
-		if err := part.bench(ctx, screen, o); err != nil {
+		err := part.bench(ctx, screen, o, measured)
+		if _, is := errors.AsType[budgetError](err); is {
+			exceeded = append(exceeded, err)
+		} else if err != nil {
 			return err
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no part %q: there are infrastructure, machines and admission", o.only)
+		return fmt.Errorf("there is no part %q: there are infrastructure, machines, scale and admission", o.only)
 	}
-	return nil
+	measured.Comparison = compareAll(measured, record)
+	printComparison(screen, measured, record)
+	exceeded = append(exceeded, lostRows(measured.Comparison))
+	return errors.Join(errors.Join(exceeded...), measured.write(o))
 }
 
-func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options) (err error) {
+// budgetError is the error of a part that has measured more than is allowed.
+type budgetError struct{ error }
+
+// overBudget marks an error of a comparison with budgets, unless it is nil.
+func overBudget(err error) error {
+	if err == nil {
+		return nil
+	}
+	return budgetError{err}
+}
+
+func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options, into *results) (err error) {
 	screen.Heading("Trellis: what an Infrastructure costs")
 	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(o.latency)})
 	if err != nil {
@@ -98,12 +138,20 @@ func benchInfrastructure(ctx context.Context, screen *terminal.Screen, o options
 	if err != nil {
 		return err
 	}
+	into.Infrastructure, into.LatencyMilliseconds = map[string]operationResult{}, o.latency.Milliseconds()
+	for row, measured := range standIn {
+		into.Infrastructure[row] = measured.result()
+	}
 	screen.Heading(fmt.Sprintf("One default shoot, %d ms per call, cloud instantly ready", o.latency.Milliseconds()))
-	b.print(costTable(standIn))
+	record, err := readMonolith()
+	if err != nil {
+		return err
+	}
+	b.print(costTable(standIn, record))
 	screen.Heading("The process")
-	b.print(footprintTable(taken))
+	b.print(footprintTable(taken, record))
 	screen.Linef("\n%s", footnote)
-	return b.addRealCloudColumn(ctx, o, standIn)
+	return errors.Join(overBudget(withinCosts(standIn)), b.addRealCloudColumn(ctx, o, standIn))
 }
 
 func (b bench) print(lines []string) {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// machines is how many are created at a time.
+	// machines is how many are created at a time, as in the monolith's record.
 	machines = 100
 	// callsPerMachine is the budget of one: its port, its server, and its share of the look-ups and polls.
 	callsPerMachine = 3
@@ -33,17 +33,18 @@ const (
 type machineBench struct {
 	*landscape.Landscape
 	place
-	screen *terminal.Screen
-	shoot  *gardenlet.Shoot
+	screen  *terminal.Screen
+	shoot   *gardenlet.Shoot
+	latency time.Duration
 }
 
-func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err error) {
+func benchMachines(ctx context.Context, screen *terminal.Screen, o options, into *results) (err error) {
 	screen.Heading(fmt.Sprintf("Trellis: what %d machines of one pool cost", machines))
 	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(o.latency), Machines: true})
 	if err != nil {
 		return err
 	}
-	b := &machineBench{Landscape: l, place: placeOf(l), screen: screen}
+	b := &machineBench{Landscape: l, place: placeOf(l), screen: screen, latency: o.latency}
 	defer func() {
 		if err != nil && b.Source.Machines != nil {
 			screen.Linef("%s", b.Source.Machines.Tails(10))
@@ -70,7 +71,33 @@ func benchMachines(ctx context.Context, screen *terminal.Screen, o options) (err
 		return err
 	}
 	b.print(o, created, more, deleted, taken)
-	return errors.Join(withinBudget(created.log), onceEach(deleted.log, machines+1, "neutron DELETE /v2.0/ports/{id}", "nova DELETE /v2.1/servers/{id}"))
+	if into.Machines, err = b.asRecorded(ctx); err != nil {
+		return err
+	}
+	return overBudget(errors.Join(withinBudget(created.log),
+		onceEach(deleted.log, machines+1, "neutron DELETE /v2.0/ports/{id}", "nova DELETE /v2.1/servers/{id}")))
+}
+
+// asRecorded creates and deletes the machines under the conditions of the monolith's record.
+func (b *machineBench) asRecorded(ctx context.Context) (*machinesResult, error) {
+	record, err := readMonolith()
+	if err != nil {
+		return nil, err
+	}
+	b.latency = time.Duration(record.Machines.LatencyMilliseconds) * time.Millisecond
+	b.cloud.SetLatency(b.latency)
+	b.cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{})
+	b.cloud.Fake.SetTransition(fake.ServerDelete, fake.Transition{})
+	b.screen.Heading(fmt.Sprintf("%d machines again: %s", machines, record.Machines.Conditions))
+	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := b.step(ctx, "none", b.DestroyWorker)
+	if err != nil {
+		return nil, err
+	}
+	return &machinesResult{Create: newMachinesOperation(created, machines), Delete: newMachinesOperation(deleted, machines)}, nil
 }
 
 // prepare creates a shoot without a limit for machines.
@@ -128,8 +155,12 @@ func (b *machineBench) step(ctx context.Context, name string, do func(context.Co
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
+		running := &spans{latency: b.latency}
+		b.cloud.SetHook(running.record)
+		defer b.cloud.SetHook(nil)
 		took, err = measure(b.place, func() error { return do(ctx) })
-		return fmt.Sprintf("%d calls", took.calls), err
+		took.steps = running.steps()
+		return fmt.Sprintf("%d calls, at most %d after each other", took.calls, took.steps), err
 	})
 }
 
