@@ -174,8 +174,13 @@ docs-test: e2e-assets $(TOOLS)/gotestsum ## Test the commands on README.md and d
 	@cd e2e && $(e2e-inputs) PACKAGES=./docs ../tools/test -timeout 40m
 
 .PHONY: bench
-bench: envtest-assets ## Print the budgets: calls, logins and time, for first, no-op and delete, and for 100 machines
-	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/bench && exec $(CACHE)/e2e/bench --dir '$(OPENSTACK)'
+bench: envtest-assets ## Print what everything costs, beside budgets and the upstream extension; SCALE=1,10,100,500,1000 shoots, RESULTS=<folder> for pages
+	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/bench && exec $(CACHE)/e2e/bench --dir '$(OPENSTACK)' \
+	  $(if $(SCALE),--scale '$(SCALE)') $(if $(RESULTS),--results '$(abspath $(RESULTS))') $(ARGS)
+
+.PHONY: soak
+soak: envtest-assets ## Run 200 shoots for 10 minutes under restarts, errors of the cloud, killed leaders and wrong clocks; ARGS= for its flags
+	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/soak && exec $(CACHE)/e2e/soak $(ARGS)
 
 ##@ On kind (Docker)
 
@@ -223,7 +228,7 @@ e2e-openstack: envtest-assets ## Test the fake, controllers and machine driver a
 	$(call say,'machines on the real cloud')
 	@go test -tags openstack -count=1 -timeout 30m -v -run TestRealCloud ./internal/machine/openstack
 	$(call say,'what it costs on both clouds')
-	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/bench && $(CACHE)/e2e/bench --cloud "$$OS_CLOUD"
+	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/bench && $(CACHE)/e2e/bench --cloud "$$OS_CLOUD" --only infrastructure
 	@echo 'The cloud stays up. make openstack-down stops it and removes its state.'
 
 ##@ Change

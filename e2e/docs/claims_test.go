@@ -80,6 +80,11 @@ func claims() map[string]map[string]claim {
 				kind: checked, reason: "it builds all binaries for two platforms; images/cmd/release makes a release of one in its test, e2e/kind/release of all",
 			},
 		},
+		"docs/performance/README.md": {
+			"make bench                                       # 1, 10 and 100 shoots": {
+				kind: checked, reason: "it takes an hour; e2e/cmd/soak runs a short soak in its test",
+			},
+		},
 		"docs/operations/install.md": {
 			"VERSION=v0.1.0": {kind: followed, by: "charts/cmd/registrations:TestPages_ReleaseBlocks"},
 			"VERSION=v0.1.0 REPOSITORY=registry.example.org/trellis": {kind: followed, by: "charts/cmd/registrations:TestPages_InstallBlocks"},

@@ -100,7 +100,8 @@ func listDocuments(repository string) ([]string, error) {
 			return err
 		}
 		relative, err := filepath.Rel(docs, name)
-		documents = append(documents, path.Clean(strings.TrimSuffix(filepath.ToSlash(relative), ".md"))+"/")
+		// Hugo writes paths in lower case.
+		documents = append(documents, strings.ToLower(path.Clean(strings.TrimSuffix(filepath.ToSlash(relative), ".md")))+"/")
 		return err
 	})
 	return documents, err
