@@ -3,7 +3,6 @@ package contract
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -13,7 +12,6 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/trellis-garden/trellis/internal/queue"
 )
 
 // conflictPause is the delay before the next check of an object that changed during a check.
@@ -69,7 +69,7 @@ func (l *healthChecker[O]) Reconcile(ctx context.Context, request reconcile.Requ
 	case client.IgnoreNotFound(err) != nil:
 		return reconcile.Result{}, err
 	}
-	pause := pauseAfterCheck(object.GetUID(), l.clock.Now(), l.interval)
+	pause := queue.AfterTurn(object.GetUID(), l.clock.Now(), l.interval)
 	if failure == nil {
 		pause += l.furtherIntervals(conditions)
 	}
@@ -138,19 +138,19 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 // then on each check schedules the next one.
 func (l *healthChecker[O]) eventHandler() handler.EventHandler {
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			if provisioned(e.Object) {
-				queue.AddAfter(requestFor(e.Object), pauseUntilCheck(e.Object.GetUID(), l.clock.Now(), l.interval))
+				q.AddAfter(requestFor(e.Object), queue.UntilTurn(e.Object.GetUID(), l.clock.Now(), l.interval))
 			}
 		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			isReplaced := e.ObjectOld.GetUID() != e.ObjectNew.GetUID()
 			switch {
 			case !provisioned(e.ObjectNew):
 			case isReplaced || !provisioned(e.ObjectOld):
-				queue.Add(requestFor(e.ObjectNew))
+				q.Add(requestFor(e.ObjectNew))
 			case resultsDiffer(e.ObjectOld, e.ObjectNew, l.health.Types):
-				queue.AddAfter(requestFor(e.ObjectNew), min(changePause, l.interval))
+				q.AddAfter(requestFor(e.ObjectNew), min(changePause, l.interval))
 			}
 		},
 	}
@@ -211,26 +211,4 @@ func isProvisioned(object Object) bool {
 	default:
 		return false
 	}
-}
-
-// pauseAfterCheck returns the time between a check and the next one, skipping a turn that follows at once.
-func pauseAfterCheck(uid types.UID, now time.Time, interval time.Duration) time.Duration {
-	pause := pauseUntilCheck(uid, now, interval)
-	if pause < interval/2 {
-		pause += interval
-	}
-	return pause
-}
-
-// pauseUntilCheck returns the time until the object's next check. Every object has its own moment in each interval, so that
-// checks are spread over it, also when all objects are seen at once at the start of the process.
-func pauseUntilCheck(uid types.UID, now time.Time, interval time.Duration) time.Duration {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(uid)) // never fails
-	offset := time.Duration(hash.Sum64() % uint64(interval))
-	since := now.Sub(now.Truncate(interval).Add(offset))
-	if since > 0 {
-		return interval - since
-	}
-	return -since
 }

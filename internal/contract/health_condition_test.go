@@ -216,25 +216,3 @@ func TestIsProvisioned(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) { assert.Equal(t, test.want, isProvisioned(test.object)) })
 	}
 }
-
-func TestPauseUntilCheck_SpreadOverInterval(t *testing.T) {
-	const interval, shoots = 30 * time.Second, 500
-	start := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
-	perSecond := map[int]int{}
-	for n := range shoots {
-		uid := types.UID(fmt.Sprintf("5f0c3f5a-0000-4000-8000-%012d", n))
-		first := pauseUntilCheck(uid, start, interval)
-		require.GreaterOrEqual(t, first, time.Duration(0))
-		require.Less(t, first, interval)
-		perSecond[int(first.Seconds())]++
-
-		took := 20 * time.Millisecond
-		checkTime := start.Add(first)
-		require.Equal(t, interval-took, pauseAfterCheck(uid, checkTime.Add(took), interval), "one look in each interval")
-		early := pauseAfterCheck(uid, checkTime.Add(-time.Second), interval)
-		require.Equal(t, interval+time.Second, early, "a look out of turn is not followed by another one at once")
-	}
-	for second := range int(interval.Seconds()) {
-		assert.InDelta(t, float64(shoots)/interval.Seconds(), perSecond[second], 17, "looks in second %d", second)
-	}
-}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,10 +28,12 @@ func RequireDrivers[Driver any](kind string, drivers map[string]Driver, types []
 
 // TechnicalID returns the shoot's name in its cloud: its technical ID, or its namespace without one.
 func (rec *Reconciliation[O]) TechnicalID() string {
-	if name := rec.Cluster.Shoot.Status.TechnicalID; name != "" {
-		return name
-	}
-	return rec.Object.GetNamespace()
+	return rec.Cluster.TechnicalID(rec.Object.GetNamespace())
+}
+
+// TechnicalID returns the shoot's name in its cloud: its technical ID, or without one the namespace of its objects.
+func (c *Cluster) TechnicalID(namespace string) string {
+	return cmp.Or(c.Shoot.Status.TechnicalID, namespace)
 }
 
 // ShootUID returns the UID that marks a shoot's resources as its own: the one that stays when the shoot is migrated, if there is one.

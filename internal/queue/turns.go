@@ -1,0 +1,28 @@
+package queue
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// UntilTurn returns the time until the next turn of the object with the identity, e.g. its UID. Every object has its own moment in each interval, so that the
+// work on objects is spread over it, also when all of them are seen at once at the start of the process.
+func UntilTurn[ID ~string](identity ID, now time.Time, interval time.Duration) time.Duration {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(identity)) // never fails
+	offset := time.Duration(hash.Sum64() % uint64(interval))
+	since := now.Sub(now.Truncate(interval).Add(offset))
+	if since > 0 {
+		return interval - since
+	}
+	return -since
+}
+
+// AfterTurn returns the time until the next turn of an object that has just had one, also if that was a little early or late.
+func AfterTurn[ID ~string](identity ID, now time.Time, interval time.Duration) time.Duration {
+	pause := UntilTurn(identity, now, interval)
+	if pause < interval/2 {
+		pause += interval
+	}
+	return pause
+}
