@@ -31,14 +31,14 @@ func processRules() []importRule {
 			packages: "cmd/infrastructure-controller",
 			reason:   "a binary combines the process, its contract, that contract's drivers and their clouds",
 			mayImport: []string{
-				"internal/manager", "internal/contract", "internal/infrastructure/...", "internal/cloud/...", gardenerTypes,
+				"internal/manager", "internal/contract", "internal/observer", "internal/infrastructure/...", "internal/cloud/...", gardenerTypes,
 			},
 		},
 		{
 			packages: "cmd/controlplane-controller",
 			reason:   "a binary combines the process, its contract and that contract's drivers",
 			mayImport: []string{
-				"internal/manager/...", "internal/contract", "internal/contract/images", "internal/controlplane/...", gardenerTypes,
+				"internal/manager/...", "internal/contract", "internal/contract/images", "internal/observer", "internal/controlplane/...", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/..."},
 		},
@@ -46,7 +46,7 @@ func processRules() []importRule {
 			packages: "cmd/network-controller",
 			reason:   "a binary combines the process, its contract and that contract's drivers",
 			mayImport: []string{
-				"internal/manager", "internal/contract", "internal/contract/images", "internal/network/...", gardenerTypes,
+				"internal/manager", "internal/contract", "internal/contract/images", "internal/observer", "internal/network/...", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "github.com/gophercloud/..."},
 		},
@@ -54,7 +54,7 @@ func processRules() []importRule {
 			packages: "cmd/worker-controller",
 			reason:   "a binary combines the process, its contract, that contract's drivers and their clouds",
 			mayImport: []string{
-				"internal/manager/...", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/worker/...",
+				"internal/manager/...", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/observer", "internal/worker/...",
 				"internal/cloud/...", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "internal/network/...", "internal/machine/..."},
@@ -257,6 +257,14 @@ func contractRules() []importRule {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages: "internal/observer",
+			reason:   "the runtime of secondary controllers depends on Gardener and the objects of contracts, but on no contract, driver, cloud or SDK",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/infrastructure/infrastructuretest",
 			reason:   "the suite tests any driver, so it depends on none",
 			mayImport: slices.Concat([]string{
@@ -269,7 +277,8 @@ func contractRules() []importRule {
 			packages: "internal/infrastructure/openstack",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
 			mayImport: []string{
-				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/record", "internal/fielderrors", "internal/cloud/openstack",
+				"internal/infrastructure", "internal/contract", "internal/observer", "internal/cloud", "internal/cloud/record", "internal/fielderrors",
+				"internal/cloud/openstack",
 				"internal/cloud/openstack/auth",
 				"apis/openstack/...", "apis/networking", gardenerTypes,
 			},
@@ -287,7 +296,7 @@ func contractRules() []importRule {
 			packages: "internal/infrastructure",
 			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/cloud", "internal/fielderrors",
+				"internal/contract", "internal/observer", "internal/cloud", "internal/fielderrors",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},

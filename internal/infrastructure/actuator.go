@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 )
@@ -39,28 +40,36 @@ func (a *actuator) Migrate(context.Context, *reconciliation) error { return nil 
 
 // readShoot reads a driver's inputs.
 func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
-	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
+	shoot, err := newShoot(ctx, rec.Client, rec.Object, rec.Cluster)
+	if err != nil {
+		return nil, err
 	}
-	credentials, err := contract.ReadCredentials(ctx, rec.Client, rec.Object, rec.Object.Spec.SecretRef)
+	shoot.FirstAttempt, shoot.Log = rec.FirstAttempt, rec.Log
+	return shoot, nil
+}
+
+// newShoot reads what drivers and observers know about a shoot. The object is copied.
+func newShoot(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.Infrastructure, cluster *contract.Cluster) (*Shoot, error) {
+	if cluster.Shoot == nil || cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", cluster.Name)
+	}
+	credentials, err := contract.ReadCredentials(ctx, reader, object, object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
 	if credentials == nil {
-		return nil, contract.NoCredentials(rec.Object.Spec.SecretRef, "the cloud cannot be reached without")
+		return nil, contract.NoCredentials(object.Spec.SecretRef, "the cloud cannot be reached without")
 	}
-	uid, err := rec.Cluster.ShootUID()
+	uid, err := cluster.ShootUID()
 	if err != nil {
 		return nil, err
 	}
 	return &Shoot{
-		Infrastructure: rec.Object.DeepCopy(),
-		Cluster:        rec.Cluster,
+		Infrastructure: object.DeepCopy(),
+		Cluster:        cluster,
 		Credentials:    credentials.Data,
-		TechnicalID:    rec.TechnicalID(),
+		TechnicalID:    cluster.TechnicalID(object.Namespace),
 		UID:            uid,
-		FirstAttempt:   rec.FirstAttempt,
-		Log:            rec.Log,
 		Decoded:        &contract.Decoded{},
 	}, nil
 }

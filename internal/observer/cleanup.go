@@ -1,0 +1,149 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// CleanupFinalizer is the finalizer of the ConfigMap that marks an installation. Whatever deletes the ConfigMap with the other objects of an installation
+// waits until the controller has removed its conditions from all objects and then the finalizer. The controller itself must outlive the ConfigMap: its
+// Deployment and its rights are deleted with its namespace only.
+const CleanupFinalizer = "trellis.extensions.gardener.cloud/observations"
+
+// pageSize is the number of objects in one page of a list.
+const pageSize = 250
+
+// cleanup removes the conditions when the ConfigMap that marks the installation is deleted, and makes the controller inactive until there is one again.
+type cleanup[O contract.Object] struct {
+	controller *observerController[O]
+}
+
+// addCleanup adds the controller that watches the marker, with a cache for it alone.
+func (c *observerController[O]) addCleanup(mgr manager.Manager) error {
+	key := c.options.Marker
+	markers, err := cache.New(mgr.GetConfig(), cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		DefaultNamespaces:    map[string]cache.Config{key.Namespace: {}},
+		DefaultFieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name),
+	})
+	if err != nil {
+		return fmt.Errorf("creating a cache of ConfigMap %s: %w", key, err)
+	}
+	if err := mgr.Add(markers); err != nil {
+		return err
+	}
+	return builder.ControllerManagedBy(mgr).
+		Named(c.observer.Name + "-observer-cleanup").
+		WatchesRawSource(source.Kind(markers, &corev1.ConfigMap{}, &handler.TypedEnqueueRequestForObject[*corev1.ConfigMap]{})).
+		Complete(&cleanup[O]{c})
+}
+
+// Reconcile implements reconcile.Reconciler for the marker.
+func (c *cleanup[O]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	log := logf.FromContext(ctx)
+	marker := &corev1.ConfigMap{}
+	err := c.controller.reader.Get(ctx, request.NamespacedName, marker)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return reconcile.Result{}, fmt.Errorf("reading the ConfigMap that marks the installation: %w", err)
+	case err == nil && marker.DeletionTimestamp.IsZero():
+		c.controller.setActive(true)
+		return reconcile.Result{}, nil
+	}
+	c.controller.setActive(false)
+	if !controllerutil.ContainsFinalizer(marker, CleanupFinalizer) {
+		return reconcile.Result{}, nil
+	}
+	log.Info("The controller is being uninstalled, removing its conditions")
+	count, err := c.controller.removeAll(ctx)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("removing the conditions of an uninstalled controller: %w", err)
+	}
+	before := marker.DeepCopy()
+	controllerutil.RemoveFinalizer(marker, CleanupFinalizer)
+	if err := c.controller.client.Patch(ctx, marker, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("removing the finalizer of the ConfigMap that marks the installation: %w", err)
+	}
+	log.Info("All conditions of the controller are removed", "objects", count)
+	return reconcile.Result{}, nil
+}
+
+// removeAll removes the conditions of all observations from all objects of the kind and returns the number of changed objects.
+func (c *observerController[O]) removeAll(ctx context.Context) (count int, err error) {
+	types := make([]gardencorev1beta1.ConditionType, 0, len(c.observer.Observations))
+	for _, observation := range c.observer.Observations {
+		types = append(types, observation.Condition)
+	}
+	var failures []error
+	err = c.eachObject(ctx, func(object O) {
+		changed := false
+		_, err := c.writeConditions(ctx, object, func(current O) ([]gardencorev1beta1.Condition, bool) {
+			known := current.GetExtensionStatus().GetConditions()
+			changed = slices.ContainsFunc(known, func(condition gardencorev1beta1.Condition) bool { return slices.Contains(types, condition.Type) })
+			return v1beta1helper.RemoveConditions(known, types...), changed
+		})
+		if err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", client.ObjectKeyFromObject(object), err))
+		} else if changed {
+			count++
+		}
+		c.forget(client.ObjectKeyFromObject(object))
+	})
+	return count, errors.Join(err, errors.Join(failures...))
+}
+
+// eachObject calls a function with each object of the observed types and classes, read from the API server in pages.
+func (c *observerController[O]) eachObject(ctx context.Context, do func(O)) error {
+	scheme := c.client.Scheme()
+	kind, err := apiutil.GVKForObject(c.observer.New(), scheme)
+	if err != nil {
+		return err
+	}
+	var token string
+	for {
+		empty, err := scheme.New(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err != nil {
+			return err
+		}
+		list, ok := empty.(client.ObjectList)
+		if !ok {
+			return fmt.Errorf("%T is no list of objects", empty)
+		}
+		if err := c.reader.List(ctx, list, client.Limit(pageSize), client.Continue(token)); err != nil {
+			return fmt.Errorf("listing objects of kind %s: %w", kind.Kind, err)
+		}
+		err = meta.EachListItem(list, func(item runtime.Object) error {
+			if object, ok := item.(O); ok && slices.Contains(c.options.Types, object.GetExtensionSpec().GetExtensionType()) {
+				do(object)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if token = list.GetContinue(); token == "" {
+			return nil
+		}
+	}
+}
