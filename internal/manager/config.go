@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
@@ -13,11 +14,20 @@ const (
 	roleSecondary = "secondary"
 )
 
+const (
+	defaultObservationInterval = 10 * time.Minute
+	// minObservationInterval protects clouds: an observation reads whole accounts.
+	minObservationInterval = 10 * time.Second
+)
+
 // config contains the values of all flags.
 type config struct {
 	types                     []string
 	classes                   []string
 	role                      string
+	observations              []string
+	observationInterval       time.Duration
+	cleanupConfigMap          string
 	maxConcurrentReconciles   int
 	ignoreOperationAnnotation bool
 	gardenerVersion           string
@@ -63,6 +73,7 @@ func defaultConfig(b Binary, env environment) config {
 		return cfg
 	}
 	cfg.classes, cfg.role, cfg.maxConcurrentReconciles = []string{"shoot"}, rolePrimary, 5
+	cfg.observations, cfg.observationInterval = b.Observations, defaultObservationInterval
 	cfg.heartbeatNamespace, cfg.heartbeatRenewSeconds = env.podNamespace, 30
 	return cfg
 }
@@ -72,11 +83,15 @@ func (c *config) sections(b Binary) []section {
 	controller := section{title: "Controller", flags: []setting{c.typesFlag(b)}}
 	cluster := section{title: "API servers and leader election", flags: slices.Concat(c.gardenKubeconfigFlags(), c.leaderElectionFlags())}
 	if !b.Garden {
-		controller.flags = append(controller.flags, c.controllerFlags()...)
+		controller.flags = append(controller.flags, c.controllerFlags(b)...)
 		cluster.title = "API server, leader election and heartbeat"
 		cluster.flags = slices.Concat(c.kubeconfigFlags(), c.leaderElectionFlags(), c.heartbeatFlags())
 	}
-	sections := []section{controller, cluster}
+	sections := []section{controller}
+	if len(b.Observations) > 0 {
+		sections = append(sections, section{title: "Secondary controller", flags: c.observationFlags(b)})
+	}
+	sections = append(sections, cluster)
 	if len(b.Webhooks) > 0 {
 		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags(b)})
 	}
@@ -98,7 +113,7 @@ func (c *config) typesFlag(b Binary) setting {
 	}
 }
 
-func (c *config) controllerFlags() []setting {
+func (c *config) controllerFlags(b Binary) []setting {
 	return []setting{
 		{
 			name: "extension-classes", value: "CLASS,...", defaults: strings.Join(c.classes, ","),
@@ -108,9 +123,9 @@ func (c *config) controllerFlags() []setting {
 		},
 		{
 			name: "role", value: "ROLE", defaults: c.role,
-			usage:   "A primary fulfils objects and is the only writer of their status.",
-			allowed: rolePrimary,
-			parse:   c.parseRole,
+			usage:   roleUsage(b),
+			allowed: strings.Join(b.roles(), ", "),
+			parse:   oneOf(&c.role, b.roles()),
 		},
 		{
 			name: "max-concurrent-reconciles", value: "N", defaults: fmt.Sprint(c.maxConcurrentReconciles),
@@ -128,6 +143,46 @@ func (c *config) controllerFlags() []setting {
 			usage:   "Version of the gardenlet that deploys the extension.",
 			allowed: "a semantic version",
 			parse:   semanticVersion(&c.gardenerVersion),
+		},
+	}
+}
+
+// roles are the allowed values of --role.
+func (b Binary) roles() []string {
+	if len(b.Observations) == 0 {
+		return []string{rolePrimary}
+	}
+	return []string{rolePrimary, roleSecondary}
+}
+
+func roleUsage(b Binary) string {
+	usage := "A primary fulfils objects and is the only writer of their status."
+	if len(b.Observations) == 0 {
+		return usage
+	}
+	return usage + " A secondary observes them, and writes conditions of its own only."
+}
+
+func (c *config) observationFlags(b Binary) []setting {
+	return []setting{
+		{
+			name: "observations", value: "NAME,...", defaults: "all",
+			usage:   "What a secondary observes. Conditions of others are removed.",
+			allowed: strings.Join(b.Observations, ", "),
+			parse:   listOf(&c.observations, "does not exist", b.Observations),
+		},
+		{
+			name: "observation-interval", value: "DURATION", defaults: c.observationInterval.String(),
+			usage:   "Time between two observations of an object, and between two waves of reads of a cloud's account.",
+			allowed: "a duration of at least " + minObservationInterval.String(),
+			parse:   durationOfAtLeast(&c.observationInterval, minObservationInterval),
+		},
+		{
+			name: "cleanup-configmap", value: "NAME", defaults: "none",
+			usage: "ConfigMap in the namespace of the leader election that marks the installation. When it is deleted, a secondary removes its conditions from all " +
+				"objects, and then its finalizer from the ConfigMap.",
+			allowed: "the name of an object",
+			parse:   objectName(&c.cleanupConfigMap),
 		},
 	}
 }
@@ -223,14 +278,10 @@ func (c *config) check() []error {
 	if c.leaderElection && c.leaderElectionNamespace == "" {
 		errs = append(errs, errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false"))
 	}
-	return append(errs, c.webhooks.check()...)
-}
-
-func (c *config) parseRole(role string) error {
-	if role == roleSecondary {
-		return errors.New("secondary controllers are not part of this version")
+	if c.cleanupConfigMap != "" && c.leaderElectionNamespace == "" {
+		errs = append(errs, errors.New("--cleanup-configmap: needs --leader-election-namespace outside a pod, where the ConfigMap is"))
 	}
-	return oneOf(&c.role, []string{rolePrimary})(role)
+	return append(errs, c.webhooks.check()...)
 }
 
 // extensionClasses are the classes of Gardener's extension objects (gardener/docs/extensions/registration.md).

@@ -65,6 +65,9 @@ func parseFlags(b Binary, args []string, env environment) (config, error) {
 			found.addf("--%s: required; allowed: %s", s.name, s.allowed)
 		}
 	}
+	if cfg.role == roleSecondary && !flags.Changed("leader-election-id") {
+		cfg.leaderElectionID = b.Name + "-secondary-leader-election" // it must not compete with a primary in the same namespace
+	}
 	cfg.webhooks.SeparateGarden = cfg.gardenKubeconfig != ""
 	if cfg.command == "" {
 		for _, err := range cfg.check() {

@@ -2,9 +2,11 @@ package manager
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func testBinary() Binary {
@@ -13,6 +15,13 @@ func testBinary() Binary {
 		Description: "Fulfils Gardener's Infrastructure objects.",
 		Types:       []string{"aws", "openstack"},
 	}
+}
+
+// observingBinary can be a secondary controller.
+func observingBinary() Binary {
+	b := testBinary()
+	b.Observations = []string{"drift", "quota"}
+	return b
 }
 
 // inPod is the environment of a process in a pod.
@@ -43,9 +52,9 @@ func TestParseFlags_Invalid(t *testing.T) {
 			args: []string{"--types=aws", "--extension-classes=shoots"},
 			want: `--extension-classes: "shoots" has "shoots", which is not an extension class; allowed: shoot, seed, garden`,
 		},
-		"a secondary arrives later": {
+		"a binary without observations is a primary": {
 			args: []string{"--types=aws", "--role=secondary"},
-			want: `--role: "secondary" secondary controllers are not part of this version; allowed: primary`,
+			want: `--role: "secondary" is unknown; allowed: primary`,
 		},
 		"a role must be known": {
 			args: []string{"--types=aws", "--role=leader"},
@@ -197,4 +206,37 @@ func TestParseFlags_Valid(t *testing.T) {
 			test.check(t, cfg)
 		})
 	}
+}
+
+func TestParseFlags_InvalidSecondary(t *testing.T) {
+	for sentence, test := range map[string]struct{ arg, want string }{
+		"a role must be known":            {"--role=leader", `--role: "leader" is unknown; allowed: primary, secondary`},
+		"an observation must be known":    {"--observations=drift,cost", `--observations: "drift,cost" has "cost", which does not exist; allowed: drift, quota`},
+		"an interval must be a duration":  {"--observation-interval=10", `--observation-interval: "10" must be a duration, such as 10m; allowed: a duration of at least 10s`},
+		"an interval must not be short":   {"--observation-interval=1s", `--observation-interval: "1s" is too short; allowed: a duration of at least 10s`},
+		"a ConfigMap needs a proper name": {"--cleanup-configmap=A B", `--cleanup-configmap: "A B"`},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := parseFlags(observingBinary(), []string{"--types=aws", test.arg}, inPod())
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+	_, err := parseFlags(observingBinary(), []string{"--types=aws", "--cleanup-configmap=marker", "--leader-election=false"}, environment{})
+	require.ErrorContains(t, err, "--cleanup-configmap: needs --leader-election-namespace")
+}
+
+func TestParseFlags_Secondary(t *testing.T) {
+	cfg, err := parseFlags(observingBinary(), []string{"--types=aws", "--role=secondary"}, inPod())
+	require.NoError(t, err)
+	assert.Equal(t, "infrastructure-controller-secondary-leader-election", cfg.leaderElectionID, "it does not compete with the primary")
+	assert.Equal(t, &SecondaryOptions{Observations: []string{"drift", "quota"}, Interval: 10 * time.Minute}, cfg.secondaryOptions())
+
+	cfg, err = parseFlags(observingBinary(), []string{
+		"--types=aws", "--role=secondary", "--observations=quota", "--observation-interval=1m", "--cleanup-configmap=marker", "--leader-election-id=one",
+	}, inPod())
+	require.NoError(t, err)
+	assert.Equal(t, "one", cfg.leaderElectionID)
+	assert.Equal(t, &SecondaryOptions{
+		Observations: []string{"quota"}, Interval: time.Minute, Marker: client.ObjectKey{Namespace: "extension-infrastructure", Name: "marker"},
+	}, cfg.secondaryOptions())
 }

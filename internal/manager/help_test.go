@@ -12,7 +12,10 @@ import (
 )
 
 func TestHelpPage(t *testing.T) {
-	for name, binary := range map[string]Binary{"help.txt": testBinary(), "help-webhooks.txt": webhookBinary(), "help-garden.txt": gardenBinary()} {
+	for name, binary := range map[string]Binary{
+		"help.txt": testBinary(), "help-webhooks.txt": webhookBinary(), "help-garden.txt": gardenBinary(),
+		"help-secondary.txt": observingBinary(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,7 +29,8 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one binary. All fields but Garden, Webhooks, Flags and Commands are required.
+// Binary describes one binary. All fields but Garden, Webhooks, Observations, Flags and Commands are
+// required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -42,6 +44,9 @@ type Binary struct {
 	// Webhooks are the names of the admission webhooks compiled in: the allowed values of --disable-webhooks. A binary with webhooks has flags for
 	// them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
 	Webhooks []string
+	// Observations are the names of what the binary can observe as a secondary controller: the allowed values of --observations. Without any, it is a
+	// primary only.
+	Observations []string
 	// Flags are the flags that only this binary has.
 	Flags FlagSection
 	// Commands are flags with which the binary prints something and exits.
@@ -67,6 +72,8 @@ type Process struct {
 	Types []string
 	// Classes are the extension classes to serve, of "shoot", "seed" and "garden". A controller has at least one.
 	Classes []string
+	// Secondary is nil unless the process is a secondary controller.
+	Secondary *SecondaryOptions
 	// MaxConcurrentReconciles is how many objects each controller may reconcile at the same time.
 	MaxConcurrentReconciles int
 	// IgnoreOperationAnnotation makes controllers act on spec changes at once. For development only.
@@ -85,6 +92,16 @@ type Process struct {
 
 // HandleDebug serves a page for debugging at the path, beside Go's profiles, if --pprof-bind-address asks for such pages.
 func (p *Process) HandleDebug(path string, handler http.Handler) { p.debug.Handle(path, handler) }
+
+// SecondaryOptions contains the flags about what a secondary controller observes.
+type SecondaryOptions struct {
+	// Observations are the names of those that are switched on: a subset of the Binary's.
+	Observations []string
+	// Interval is the time between two observations of an object.
+	Interval time.Duration
+	// Marker is the ConfigMap that marks the installation; without a name, there is none.
+	Marker client.ObjectKey
+}
 
 // ClassesAs returns the classes to serve as values of Gardener's type for them.
 func ClassesAs[C ~string](p *Process) []C {
@@ -174,6 +191,9 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	}
 	process := b.newProcess(cfg, mgr, metrics.Registry)
 	process.Garden, process.GardenConfig, process.Log, process.debug = garden, gardenConfig, log, debugPages
+	if process.Secondary != nil {
+		logValues = append(logValues, "role", cfg.role, "observations", cfg.observations)
+	}
 	if err := b.Setup(process); err != nil {
 		return fmt.Errorf("setting up %s: %w", b.Name, err)
 	}
@@ -187,7 +207,7 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 
 // newProcess returns a process with what the command line says. It has no log, no debug pages and no connection to the garden yet.
 func (b Binary) newProcess(cfg config, mgr ctrlmanager.Manager, registerer prometheus.Registerer) *Process {
-	return &Process{
+	process := &Process{
 		Name:                      b.Name,
 		Manager:                   mgr,
 		Types:                     cfg.types,
@@ -198,6 +218,18 @@ func (b Binary) newProcess(cfg config, mgr ctrlmanager.Manager, registerer prome
 		Webhooks:                  cfg.webhooks,
 		Registerer:                registerer,
 	}
+	if cfg.role == roleSecondary {
+		process.Secondary = cfg.secondaryOptions()
+	}
+	return process
+}
+
+func (c *config) secondaryOptions() *SecondaryOptions {
+	options := &SecondaryOptions{Observations: c.observations, Interval: c.observationInterval}
+	if c.cleanupConfigMap != "" {
+		options.Marker = client.ObjectKey{Namespace: c.leaderElectionNamespace, Name: c.cleanupConfigMap}
+	}
+	return options
 }
 
 // registerBuildInfo registers a metric with the version of the build, unless the registry has it already.

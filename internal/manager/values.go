@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -44,6 +45,20 @@ func atLeast(target *int, minimum int) parser {
 			return errors.New("is too small")
 		}
 		*target = int(value)
+		return nil
+	}
+}
+
+func durationOfAtLeast(target *time.Duration, minimum time.Duration) parser {
+	return func(text string) error {
+		value, err := time.ParseDuration(text)
+		if err != nil {
+			return errors.New("must be a duration, such as 10m")
+		}
+		if value < minimum {
+			return errors.New("is too short")
+		}
+		*target = value
 		return nil
 	}
 }
