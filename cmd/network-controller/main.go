@@ -12,19 +12,35 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/network"
 	"github.com/trellis-garden/trellis/internal/network/calico"
+	"github.com/trellis-garden/trellis/internal/observer"
 )
 
 func main() {
 	os.Exit(manager.Main(manager.Binary{
-		Name:        "network-controller",
-		Description: "Fulfils Gardener's Network objects: brings network plugins into shoots, changes them without cutting pods off, and watches their health.",
-		Types:       []string{calico.Type},
-		AddToScheme: network.AddToScheme,
-		Setup:       setup,
+		Name:         "network-controller",
+		Description:  "Fulfils Gardener's Network objects: brings network plugins into shoots, changes them without cutting pods off, and watches their health.",
+		Types:        []string{calico.Type},
+		Observations: observer.NamesOf(network.Observations()),
+		AddToScheme:  network.AddToScheme,
+		Setup:        setup,
 	}))
 }
 
 func setup(p *manager.Process) error {
+	if p.Secondary != nil {
+		return network.AddObserver(p.Manager, observer.Options{
+			Types:        p.Types,
+			Classes:      manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
+			Observations: p.Secondary.Observations,
+			Interval:     p.Secondary.Interval,
+			Marker:       p.Secondary.Marker,
+			Registerer:   p.Registerer,
+		})
+	}
+	return setupPrimary(p)
+}
+
+func setupPrimary(p *manager.Process) error {
 	vector, err := images.Read(calico.ImageVector())
 	if err != nil {
 		return err

@@ -405,7 +405,7 @@ func contractRules() []importRule {
 			reason:   "a contract depends on the runtime, error kinds and the table of infrastructures, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/cloud", "internal/fielderrors", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
+				"internal/cloud", "internal/observer", "internal/fielderrors", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"k8s.io/client-go/kubernetes/scheme", vpaTypes, monitoringTypes,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
