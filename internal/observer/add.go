@@ -69,7 +69,7 @@ func Add[O contract.Object](mgr manager.Manager, observer Observer[O], options O
 		return err
 	}
 	options = options.withDefaults()
-	metrics, err := newMetrics(options.Registerer, observer.Name, options.Clock)
+	metrics, err := newMetrics(options.Registerer, observer.Name)
 	if err != nil {
 		return fmt.Errorf("registering metrics of observer %s: %w", observer.Name, err)
 	}
