@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// heapGrowth is by how much the heap of a process may grow between the middle and the end, and heapSlack how many bytes besides: maps do not shrink,
+	// heapGrowth is by how much the heap of a controller may grow between the middle and the end, and heapSlack how many bytes besides: maps do not shrink,
 	// and caches of connections differ.
 	heapGrowth, heapSlack = 1.25, 3 << 20
-	// goroutineSlack is how many more goroutines a process may have: connections under way differ.
+	// goroutineSlack is how many more goroutines a controller may have: connections under way differ.
 	goroutineSlack = 30
 )
 
@@ -86,25 +86,27 @@ func (s *soak) removeAccounts(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// readLive reads what each process keeps, by its controller and number.
+// readLive reads what the replicas of each controller keep in sum, by its name: a leader keeps more than the others, and another one may lead by now.
 func (s *soak) readLive(ctx context.Context) (map[string]fleet.Live, error) {
 	all := map[string]fleet.Live{}
 	for _, c := range s.Controllers {
-		for i, replica := range c.Replicas {
+		var sum fleet.Live
+		for _, replica := range c.Running() {
 			live, err := replica.Live(ctx)
 			if err != nil {
 				return nil, fmt.Errorf("reading what %s keeps: %w", c.Name(), err)
 			}
-			all[fmt.Sprintf("%s-%d", c.Name(), i)] = live
+			sum.Heap, sum.Goroutines = sum.Heap+live.Heap, sum.Goroutines+live.Goroutines
 		}
+		all[c.Name()] = sum
 	}
 	return all, nil
 }
 
-// compareLive prints what each process kept in the middle and keeps at the end, and returns an error that names those that have grown.
+// compareLive prints what the controllers kept in the middle and keep at the end, and returns an error that names those that have grown.
 func (s *soak) compareLive(middle, end map[string]fleet.Live) error {
 	const layout = "  %-28s %14s %14s %12s %12s"
-	s.screen.Heading("What the processes keep, after a garbage collection")
+	s.screen.Heading("What the replicas of each controller keep, after a garbage collection")
 	s.screen.Linef(layout, "", "heap, middle", "end", "goroutines", "end")
 	var failures []error
 	for _, name := range slices.Sorted(maps.Keys(end)) {
@@ -120,7 +122,7 @@ func (s *soak) compareLive(middle, end map[string]fleet.Live) error {
 	return errors.Join(failures...)
 }
 
-// grown returns an error if a process keeps more than before.
+// grown returns an error if a controller keeps more than before.
 func grown(name string, before, after fleet.Live) error {
 	var failures []error
 	if most := int64(heapGrowth*float64(before.Heap)) + heapSlack; after.Heap > most {

@@ -24,8 +24,8 @@ started again, the cloud answers 429 or 5xx or loses responses, all tokens expir
 cloud, of gardenlet and of Leases differ by up to two days. Meanwhile shoots are reconciled, deleted and created again.
 Leaders are killed in the first half only, so that the processes of the second half can be compared with themselves.
 
-Fails if a shoot does not become healthy again, the cloud has more or less than before, a process keeps more memory or
-goroutines at the end than in the middle, or anything is left after the deletion of all shoots.
+Fails if a shoot does not become healthy again, the cloud has more or less than before, a controller keeps more memory
+or goroutines at the end than in the middle, or anything is left after the deletion of all shoots.
 
   --shoots N     the number of shoots (default 200)
   --duration D   how long faults are caused (default 10m)
