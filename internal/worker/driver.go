@@ -38,6 +38,8 @@ type Driver interface {
 type Machines struct {
 	// HashData is the driver's part of the pool's hash, in an order that never changes: another value replaces the nodes.
 	HashData []string
+	// HashDataNames says for users what each element of HashData is, e.g. "the server group". Names are unique, and are no part of the hash.
+	HashDataNames []string
 	// HashDataInPlace is that part for a pool whose nodes are updated in place.
 	HashDataInPlace []string
 	// Classes has one class for each of the pool's zones, in their order.

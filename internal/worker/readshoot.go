@@ -8,6 +8,7 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,36 +18,42 @@ import (
 
 // readShoot reads a driver's inputs. Missing credentials are permitted in a deletion, which may not need any.
 func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
-	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
+	read, err := newShoot(rec.Object, rec.Cluster, rec.Log)
+	if err != nil {
+		return nil, err
 	}
-	shoot := rec.Cluster.Shoot
-	deleting := rec.Object.DeletionTimestamp != nil
+	read.Deleting = rec.Object.DeletionTimestamp != nil
 	credentials, err := contract.ReadCredentials(ctx, rec.Client, rec.Object, rec.Object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
-	if credentials == nil && !deleting {
+	if credentials == nil && !read.Deleting {
 		return nil, errNoCredentials(rec.Object)
-	}
-	uid, err := rec.Cluster.ShootUID()
-	if err != nil {
-		return nil, err
-	}
-	read := &Shoot{
-		Worker:      rec.Object.DeepCopy(),
-		Cluster:     rec.Cluster,
-		TechnicalID: rec.TechnicalID(),
-		UID:         uid,
-		PodRanges:   podRangesOf(shoot),
-		Deleting:    deleting,
-		Log:         rec.Log,
-		Decoded:     &contract.Decoded{},
 	}
 	if credentials != nil {
 		read.Credentials = credentials.Data
 	}
 	return read, nil
+}
+
+// newShoot returns a driver's inputs without credentials.
+func newShoot(object *extensionsv1alpha1.Worker, cluster *contract.Cluster, log logr.Logger) (*Shoot, error) {
+	if cluster.Shoot == nil || cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", cluster.Name)
+	}
+	uid, err := cluster.ShootUID()
+	if err != nil {
+		return nil, err
+	}
+	return &Shoot{
+		Worker:      object.DeepCopy(),
+		Cluster:     cluster,
+		TechnicalID: cluster.TechnicalID(object.Namespace),
+		UID:         uid,
+		PodRanges:   podRangesOf(cluster.Shoot),
+		Log:         log,
+		Decoded:     &contract.Decoded{},
+	}, nil
 }
 
 func errNoCredentials(w *extensionsv1alpha1.Worker) error {

@@ -121,16 +121,13 @@ func (r *reconcileFlow) plan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		machines, err := r.driver.Machines(r.shoot, r.status, p)
+		machines, kept, err := checker.plan(r.driver, r.status, p)
 		if err != nil {
-			return fmt.Errorf("planning the machines of pool %q: %w", p.Name, err)
-		}
-		if keptUpstream[p.Name], err = checker.usesUpstream(p, machines); err != nil {
 			return err
 		}
-		if keptUpstream[p.Name] {
-			r.rec.Messages = append(r.rec.Messages, machines.UpstreamMachines.Message)
-			machines = &machines.UpstreamMachines.Machines
+		if kept != nil {
+			keptUpstream[p.Name] = true
+			r.rec.Messages = append(r.rec.Messages, kept.Message)
 		}
 		pools = append(pools, pool{WorkerPool: *p, machines: machines, userData: userData})
 	}

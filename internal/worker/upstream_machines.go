@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"fmt"
 	"slices"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // upstreamChecker decides which description is used for a pool of a shoot that another extension has reconciled before.
@@ -12,6 +14,28 @@ type upstreamChecker struct {
 	classes []machinev1alpha1.MachineClass
 	saved   *machineState
 	shoot   *Shoot
+}
+
+// planner is the part of a Driver that describes machines.
+type planner interface {
+	// Machines is that of a Driver.
+	Machines(shoot *Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*Machines, error)
+}
+
+// plan returns the description of a pool's machines that is used, and the one of the other extension if it is that. It is pure.
+func (f upstreamChecker) plan(driver planner, status runtime.Object, p *extensionsv1alpha1.WorkerPool) (*Machines, *UpstreamMachines, error) {
+	machines, err := driver.Machines(f.shoot, status, p)
+	if err != nil {
+		return nil, nil, fmt.Errorf("planning the machines of pool %q: %w", p.Name, err)
+	}
+	isKept, err := f.usesUpstream(p, machines)
+	if err != nil {
+		return nil, nil, err
+	}
+	if isKept {
+		return &machines.UpstreamMachines.Machines, machines.UpstreamMachines, nil
+	}
+	return machines, nil, nil
 }
 
 // usesUpstream reports whether a pool's machines are still those of the other extension, and nothing has changed that would

@@ -62,7 +62,8 @@ func newPlan(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha
 }
 
 func (p *plan) machines() *worker.Machines {
-	machines := &worker.Machines{HashData: p.hashData()}
+	data, names := p.hashData()
+	machines := &worker.Machines{HashData: data, HashDataNames: names}
 	for _, zone := range p.pool.Zones {
 		spec := v1alpha1.NewMachineProviderSpec()
 		spec.Owner, spec.Zone, spec.Network, spec.Group = p.shoot.UID, zone, p.network, p.group
@@ -74,13 +75,12 @@ func (p *plan) machines() *worker.Machines {
 
 // hashData are the inputs to the hash of a pool besides those of Gardener, such as machine type and image. They must never change: another value,
 // another order, or another input replaces all nodes of the affected pools.
-func (p *plan) hashData() []string {
-	var data []string
+func (p *plan) hashData() (data, names []string) {
 	if p.group != "" {
-		data = append(data, "group="+p.group)
+		data, names = append(data, "group="+p.group), append(names, "the group")
 	}
 	if p.feature {
-		data = append(data, "feature")
+		data, names = append(data, "feature"), append(names, "the feature")
 	}
-	return data
+	return data, names
 }

@@ -64,6 +64,11 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 // Machines implements worker.Driver. In a deletion, invalid inputs are accepted: only the tags of the class matter
 // then.
 func (d *Driver) Machines(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
+	return machinesOf(shoot, status, pool)
+}
+
+// machinesOf describes the machines of a pool. It is pure.
+func machinesOf(shoot *worker.Shoot, status runtime.Object, pool *extensionsv1alpha1.WorkerPool) (*worker.Machines, error) {
 	in, errs := inputsOf(shoot)
 	if err := configurationProblems(errs); err != nil && !shoot.Deleting {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	openstackmachine "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
+	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
@@ -54,6 +55,11 @@ func (o owner) names(want groupWant) []string {
 		names = append(names, uid+"-"+hex.EncodeToString(sum[:])[:8])
 	}
 	return names
+}
+
+// mayHavePolicy reports whether a pool's recorded group may have the wanted policy: only names of our form contain the policy.
+func (o owner) mayHavePolicy(known openstackv1alpha1.ServerGroupDependency, want groupWant) bool {
+	return !o.isNamed(known.Name) || slices.Contains(o.names(want), known.Name)
 }
 
 // isNamed reports whether a name of our form is the shoot's, for any pool and policy.

@@ -122,7 +122,8 @@ func (p *plan) withoutDataVolumes() *plan {
 }
 
 func (p *plan) machines() *worker.Machines {
-	machines := &worker.Machines{HashData: p.hashData(), HashDataInPlace: p.hashDataInPlace()}
+	data := p.hashData()
+	machines := &worker.Machines{HashData: data.values, HashDataNames: data.names, HashDataInPlace: p.hashDataInPlace()}
 	for _, zone := range p.pool.Zones {
 		config := openstackmachine.NewMachineProviderConfig()
 		config.Spec = p.spec(zone)

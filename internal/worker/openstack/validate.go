@@ -1,8 +1,6 @@
 package openstack
 
 import (
-	"slices"
-
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -71,9 +69,8 @@ func (in *inputs) previouslyAccepted(
 	return &accepted
 }
 
-// hasGroup reports whether a group is recorded for a pool that may have the policy: only names of our form contain the policy.
+// hasGroup reports whether a group is recorded for a pool that may have the policy.
 func (in *inputs) hasGroup(want groupWant, recorded *openstackv1alpha1.WorkerStatus) bool {
-	owner := ownerOf(in.shoot)
 	dependency, err := recordedGroup(recorded.ServerGroupDependencies, want.pool)
-	return err == nil && (!owner.isNamed(dependency.Name) || slices.Contains(owner.names(want), dependency.Name))
+	return err == nil && ownerOf(in.shoot).mayHavePolicy(dependency, want)
 }
