@@ -11,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/gardener/gardener/pkg/component/extensions/operatingsystemconfig"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -111,4 +114,32 @@ func percentGrid(t *testing.T, zones int32) string {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Every row of the controller's golden file of names is what gardenlet makes of the same shoot. The preview of replaced nodes depends on it.
+func TestNodeAgentSecretName_SameAsGardener(t *testing.T) {
+	inUTC(t)
+	var rows []struct {
+		Sentence string
+		Shoot    *gardencorev1beta1.Shoot
+		Name     string
+	}
+	workerGolden(t, "node-agent-names.json", &rows)
+	require.Greater(t, len(rows), 25)
+	names := map[string]bool{}
+	for _, row := range rows {
+		t.Run(row.Sentence, func(t *testing.T) {
+			spec, pool := row.Shoot.Spec, &row.Shoot.Spec.Provider.Workers[0]
+			version, err := helper.CalculateEffectiveKubernetesVersion(semver.MustParse(spec.Kubernetes.Version), pool.Kubernetes)
+			require.NoError(t, err)
+			var rotation *gardencorev1beta1.ShootCredentialsRotation
+			if row.Shoot.Status.Credentials != nil {
+				rotation = row.Shoot.Status.Credentials.Rotation
+			}
+			assert.Equal(t, operatingsystemconfig.Key(version, rotation, pool, helper.IsNodeLocalDNSEnabled(spec.SystemComponents),
+				helper.CalculateEffectiveKubeletConfiguration(spec.Kubernetes.Kubelet, pool.Kubernetes), spec.Kubernetes.KubeProxy), row.Name)
+			names[row.Name] = true
+		})
+	}
+	assert.Greater(t, len(names), 15, "the rows tell inputs apart")
 }

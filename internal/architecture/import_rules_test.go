@@ -414,7 +414,7 @@ func contractRules() []importRule {
 			packages: "internal/worker/workertest",
 			reason:   "the suite simulates the API server and machine-controller-manager, and depends on no driver",
 			mayImport: slices.Concat([]string{
-				"internal/worker", "internal/contract/...", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
+				"internal/worker", "internal/contract/...", "internal/observer", "internal/cloud", "sigs.k8s.io/controller-runtime/...",
 				"k8s.io/client-go/...", "sigs.k8s.io/yaml", machineTypes, vpaTypes, prometheus,
 			}, gardenerLight(), testLibraries()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
@@ -452,7 +452,7 @@ func contractRules() []importRule {
 			packages: "internal/worker",
 			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
-				"internal/worker/machinestatus", "internal/contract", "internal/mutation", "internal/cloud", "internal/fielderrors",
+				"internal/worker/machinestatus", "internal/contract", "internal/observer", "internal/mutation", "internal/cloud", "internal/fielderrors",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
 			}, gardenerLight()),
