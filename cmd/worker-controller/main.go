@@ -1,5 +1,6 @@
 // Command worker-controller fulfils Gardener's Worker objects, keeps their health, and puts the machine controller beside the
-// machine-controller-manager that gardenlet deploys. It only composes: the process, the contract, its webhooks, and a driver for each type.
+// machine-controller-manager that gardenlet deploys. As a secondary controller, it observes Workers. It only composes: the process, the contract, its
+// webhooks, and a driver and an observer for each type.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/manager"
+	"github.com/trellis-garden/trellis/internal/observer"
 	"github.com/trellis-garden/trellis/internal/worker"
 	"github.com/trellis-garden/trellis/internal/worker/openstack"
 )
@@ -21,12 +23,34 @@ func main() {
 		Name: "worker-controller",
 		Description: "Fulfils Gardener's Worker objects: classes and deployments of machines for each pool and zone; " +
 			"adds the machine controller to machine-controller-manager by webhooks.",
-		Types:       types,
-		Webhooks:    worker.WebhookNames(types),
-		Flags:       machines.flags(),
-		AddToScheme: worker.AddToScheme,
-		Setup:       func(p *manager.Process) error { return setup(p, machines) },
+		Types:        types,
+		Webhooks:     worker.WebhookNames(types),
+		Observations: worker.ObservationNames(),
+		Flags:        machines.flags(),
+		AddToScheme:  worker.AddToScheme,
+		Setup: func(p *manager.Process) error {
+			if p.Secondary != nil {
+				return setupSecondary(p)
+			}
+			return setup(p, machines)
+		},
 	}))
+}
+
+// setupSecondary adds the observers. They make no requests to clouds, and there are no webhooks.
+func setupSecondary(p *manager.Process) error {
+	observers := map[string]worker.Observer{
+		openstack.Type: openstack.NewObserver(),
+	}
+	return worker.AddObserver(p.Manager, observers, observer.Options{
+		Types:                   p.Types,
+		Classes:                 manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
+		Observations:            p.Secondary.Observations,
+		Interval:                p.Secondary.Interval,
+		MaxConcurrentReconciles: p.MaxConcurrentReconciles,
+		Marker:                  p.Secondary.Marker,
+		Registerer:              p.Registerer,
+	})
 }
 
 func setup(p *manager.Process, machines *machineController) error {
