@@ -25,7 +25,7 @@ func main() {
 			"adds the machine controller to machine-controller-manager by webhooks.",
 		Types:        types,
 		Webhooks:     worker.WebhookNames(types),
-		Observations: worker.ObservationNames(),
+		Observations: observer.NamesOf(worker.Observations()),
 		Flags:        machines.flags(),
 		AddToScheme:  worker.AddToScheme,
 		Setup: func(p *manager.Process) error {

@@ -38,15 +38,6 @@ func Observations() []observer.Observation {
 	}
 }
 
-// ObservationNames are the names of Observations.
-func ObservationNames() []string {
-	var names []string
-	for _, observation := range Observations() {
-		names = append(names, observation.Name)
-	}
-	return names
-}
-
 // Observer describes the machines of one cloud for a secondary controller. It is the part of a Driver that makes no requests, and gets no credentials. It is
 // shared by concurrent observations of different shoots.
 type Observer interface {
