@@ -114,7 +114,7 @@ func TestSession_CreateServer_WithVolumes(t *testing.T) {
 	assert.NotEmpty(t, got.HostID)
 	assert.Equal(t, openstack.Server{
 		ID: made.ID, Name: "machine", Status: openstack.ServerActive, HostID: got.HostID, AvailabilityZone: "zone-b",
-		Metadata: map[string]string{"kubernetes.io-cluster-shoot": "1"}, Volumes: got.Volumes,
+		Metadata: map[string]string{"kubernetes.io-cluster-shoot": "1"}, Volumes: got.Volumes, Flavor: openstack.ServerFlavor{ID: env.flavor.ID},
 		Addresses: map[string][]openstack.ServerAddress{"shoot": {{Address: port.FixedIPs[0].IPAddress, Type: "fixed"}}},
 	}, got)
 	listed, err := s.ListServers(ctx, openstack.ServerFilter{Name: "machine"})

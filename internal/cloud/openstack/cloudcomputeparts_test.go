@@ -127,7 +127,7 @@ func TestSession_ListFlavorsImagesVolumes(t *testing.T) {
 	require.NoError(t, err)
 	volumes, err := s.ListVolumes(ctx, openstack.VolumeFilter{Name: "machine-root"})
 	require.NoError(t, err)
-	assert.Equal(t, []openstack.Volume{{ID: id, Name: "machine-root", Status: "available", Metadata: map[string]string{"a": "b"}}}, volumes)
+	assert.Equal(t, []openstack.Volume{{ID: id, Name: "machine-root", Status: "available", Size: 1, Metadata: map[string]string{"a": "b"}}}, volumes)
 	require.NoError(t, s.DeleteVolume(ctx, id))
 	assert.True(t, cloud.IsNotFound(s.DeleteVolume(ctx, id)))
 }

@@ -26,6 +26,22 @@ func (s *Session) GetKeyPair(ctx context.Context, name string) (KeyPair, error) 
 	return s.keyPairs().get(ctx, name)
 }
 
+// ListKeyPairs returns all key pairs of the session's user. It takes one request: before microversion 2.35 the list has no pages.
+func (s *Session) ListKeyPairs(ctx context.Context) ([]KeyPair, error) {
+	listed := resource[listedKeyPair]{session: s, service: computeService, path: "os-keypairs", singular: "keypair", plural: "keypairs"}
+	found, err := listed.list(ctx, noFilter[listedKeyPair]{})
+	keyPairs := make([]KeyPair, 0, len(found))
+	for _, one := range found {
+		keyPairs = append(keyPairs, one.KeyPair)
+	}
+	return keyPairs, err
+}
+
+// listedKeyPair is an object of the list.
+type listedKeyPair struct {
+	KeyPair KeyPair `json:"keypair"`
+}
+
 // CreateKeyPair stores a public key under a name. It fails with cloud.Conflict if the name is in use.
 func (s *Session) CreateKeyPair(ctx context.Context, name, publicKey string) (KeyPair, error) {
 	created, err := s.keyPairs().create(ctx, map[string]string{"name": name, "public_key": publicKey})

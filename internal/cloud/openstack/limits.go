@@ -43,8 +43,8 @@ func asQuotaError(err error, exceeded string) error {
 	return &cloud.Error{Kind: cloud.QuotaExceeded, Message: "the project's quota is used up: " + exceeded, Err: err}
 }
 
-// limits are Nova's limits of the project.
-type limits struct {
+// ComputeLimits are Nova's limits and usage of the project. A limit that is nil or negative is none.
+type ComputeLimits struct {
 	MaxInstances    *int `json:"maxTotalInstances"`
 	Instances       int  `json:"totalInstancesUsed"`
 	MaxCores        *int `json:"maxTotalCores"`
@@ -57,10 +57,11 @@ type limits struct {
 	MaxGroupMembers *int `json:"maxServerGroupMembers"`
 }
 
-func (s *Session) limits(ctx context.Context) (limits, error) {
+// GetComputeLimits returns Nova's limits and usage of the project.
+func (s *Session) GetComputeLimits(ctx context.Context) (ComputeLimits, error) {
 	var response struct {
 		Limits struct {
-			Absolute limits `json:"absolute"`
+			Absolute ComputeLimits `json:"absolute"`
 		} `json:"limits"`
 	}
 	err := s.do(ctx, call{service: computeService, method: http.MethodGet, path: "limits", response: &response})
@@ -68,7 +69,7 @@ func (s *Session) limits(ctx context.Context) (limits, error) {
 }
 
 func (s *Session) exceededServerGroupQuotas(ctx context.Context) string {
-	has, err := s.limits(ctx)
+	has, err := s.GetComputeLimits(ctx)
 	if err != nil {
 		return ""
 	}
@@ -78,7 +79,7 @@ func (s *Session) exceededServerGroupQuotas(ctx context.Context) string {
 // exceededServerQuotas names the quotas that a server exceeds: those of its flavor and its metadata, that of its group, and that of the
 // ports that Nova would create for it.
 func (s *Session) exceededServerQuotas(ctx context.Context, server ServerCreate) string {
-	has, err := s.limits(ctx)
+	has, err := s.GetComputeLimits(ctx)
 	if err != nil {
 		return ""
 	}
@@ -103,23 +104,48 @@ func (s *Session) exceededServerQuotas(ctx context.Context, server ServerCreate)
 }
 
 func (s *Session) portUsage(ctx context.Context, more int) usage {
-	var response struct {
-		Quota struct {
-			Port *int `json:"port"`
-		} `json:"quota"`
-	}
-	project := s.Token().ProjectID
 	ports := usage{name: "ports", more: more}
-	err := s.do(ctx, call{service: networkService, method: http.MethodGet, path: "quotas/" + url.PathEscape(project), response: &response})
-	if err != nil || response.Quota.Port == nil || *response.Quota.Port < 0 {
+	quota, err := s.GetNetworkQuota(ctx)
+	if err != nil || quota.Ports == nil || *quota.Ports < 0 {
 		return ports
 	}
-	existing, err := s.ports().list(ctx, projectFilter(project))
+	existing, err := s.ports().list(ctx, projectFilter(s.Token().ProjectID))
 	if err != nil {
 		return ports
 	}
-	ports.used, ports.limit = len(existing), response.Quota.Port
+	ports.used, ports.limit = len(existing), quota.Ports
 	return ports
+}
+
+// NetworkQuota has Neutron's quotas of the project. A quota that is nil or negative is none.
+type NetworkQuota struct {
+	Ports *int `json:"port"`
+}
+
+// GetNetworkQuota returns Neutron's quotas of the project. The response does not contain the usage: it is the number of the project's own resources.
+func (s *Session) GetNetworkQuota(ctx context.Context) (NetworkQuota, error) {
+	var response struct {
+		Quota NetworkQuota `json:"quota"`
+	}
+	path := "quotas/" + url.PathEscape(s.Token().ProjectID)
+	err := s.do(ctx, call{service: networkService, method: http.MethodGet, path: path, response: &response})
+	return response.Quota, err
+}
+
+// VolumeQuota has Cinder's quotas of the project. A quota that is nil or negative is none.
+type VolumeQuota struct {
+	Volumes   *int `json:"volumes"`
+	Gigabytes *int `json:"gigabytes"` // GiB, of volumes and, in most clouds, snapshots
+}
+
+// GetVolumeQuota returns Cinder's quotas of the project. Without Cinder it fails, see IsServiceMissing.
+func (s *Session) GetVolumeQuota(ctx context.Context) (VolumeQuota, error) {
+	var response struct {
+		Quota VolumeQuota `json:"quota_set"`
+	}
+	path := "os-quota-sets/" + url.PathEscape(s.Token().ProjectID)
+	err := s.do(ctx, call{service: blockStorageService, method: http.MethodGet, path: path, response: &response})
+	return response.Quota, err
 }
 
 // projectFilter selects the ports that count against a project's quota: a list also shows others' in the project's networks.

@@ -71,7 +71,8 @@ func (i *authenticator) options() *tokens.AuthOptions {
 	return options
 }
 
-// keystoneTime is a time in Keystone's format: in UTC, which is not marked if a token expires with its application credential.
+// keystoneTime is a time in Keystone's format: in UTC, which is not marked if a token expires with its application credential, and in descriptions
+// of application credentials.
 type keystoneTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -79,7 +80,7 @@ func (m *keystoneTime) UnmarshalJSON(raw []byte) error {
 	if m.Time.UnmarshalJSON(raw) == nil {
 		return nil
 	}
-	parsed, err := time.Parse(`"2006-01-02T15:04:05"`, string(raw))
+	parsed, err := time.Parse(`"2006-01-02T15:04:05"`, string(raw)) // with or without a fraction
 	m.Time = parsed
 	return err
 }
@@ -89,8 +90,14 @@ func readLogin(result tokens.CreateResult) (*login.Login[token], error) {
 		ExpiresAt keystoneTime          `json:"expires_at"`
 		IssuedAt  keystoneTime          `json:"issued_at"`
 		Catalog   []tokens.CatalogEntry `json:"catalog"`
-		User      tokens.User           `json:"user"`
-		Project   tokens.Project        `json:"project"`
+		User      struct {
+			ID                string       `json:"id"`
+			PasswordExpiresAt keystoneTime `json:"password_expires_at"`
+		} `json:"user"`
+		Project       tokens.Project `json:"project"`
+		AppCredential struct {
+			ID string `json:"id"`
+		} `json:"application_credential"`
 	}
 	id, err := result.ExtractTokenID()
 	if err != nil {
@@ -108,7 +115,10 @@ func readLogin(result tokens.CreateResult) (*login.Login[token], error) {
 	}
 	return login.New(token{
 		id: id, catalog: body.Catalog,
-		info: Token{ProjectID: body.Project.ID, UserID: body.User.ID, DomainID: body.Project.Domain.ID, ExpiresAt: time.Now().Add(lifetime)},
+		info: Token{
+			ProjectID: body.Project.ID, UserID: body.User.ID, DomainID: body.Project.Domain.ID, ExpiresAt: time.Now().Add(lifetime),
+			AppCredentialID: body.AppCredential.ID, PasswordExpiresAt: body.User.PasswordExpiresAt.Time,
+		},
 	}, lifetime), nil
 }
 

@@ -32,8 +32,14 @@ type Server struct {
 	Metadata         map[string]string `json:"metadata"`
 	Fault            *ServerFault      `json:"fault"` // the reason of the status ERROR; complete only from GetServer
 	Volumes          []AttachedVolume  `json:"os-extended-volumes:volumes_attached"`
+	Flavor           ServerFlavor      `json:"flavor"`
 	// Addresses are those of its ports, by the name of the network. A server that is being built may have none.
 	Addresses map[string][]ServerAddress `json:"addresses"`
+}
+
+// ServerFlavor refers to the flavor of a server. Before microversion 2.47 it is the flavor's ID.
+type ServerFlavor struct {
+	ID string `json:"id"`
 }
 
 // ServerAddress is an IP address of a server.
@@ -95,7 +101,7 @@ func (s *Session) servers() resource[Server] {
 // decodedSize is the approximate size of a decoded server in bytes. It does not include its user data.
 func (s Server) decodedSize() int {
 	const perServer, perValue = 512, 64
-	size := perServer + len(s.ID) + len(s.Name) + len(s.Status) + len(s.TaskState) + len(s.HostID) + len(s.AvailabilityZone)
+	size := perServer + len(s.ID) + len(s.Name) + len(s.Status) + len(s.TaskState) + len(s.HostID) + len(s.AvailabilityZone) + len(s.Flavor.ID)
 	for key, value := range s.Metadata {
 		size += perValue + len(key) + len(value)
 	}

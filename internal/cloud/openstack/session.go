@@ -30,6 +30,10 @@ type Session struct {
 type Token struct {
 	ProjectID, UserID, DomainID string
 	ExpiresAt                   time.Time
+	// AppCredentialID is the application credential of the login; empty for a login with a password.
+	AppCredentialID string
+	// PasswordExpiresAt is when the user's password expires; zero if it does not.
+	PasswordExpiresAt time.Time
 }
 
 // Token returns a description of the last login.

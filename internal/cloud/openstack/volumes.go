@@ -10,6 +10,7 @@ type Volume struct {
 	ID       string            `json:"id"`
 	Name     string            `json:"name"`
 	Status   string            `json:"status"` // e.g. available, in-use, deleting, error
+	Size     int               `json:"size"`   // GiB
 	Metadata map[string]string `json:"metadata"`
 }
 

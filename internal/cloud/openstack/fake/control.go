@@ -51,6 +51,29 @@ func (c *Cloud) SetPassword(user, password string) error {
 	return nil
 }
 
+// SetPasswordExpiry sets when a user's password expires; zero for never. An operator of a real cloud configures an age instead.
+func (c *Cloud) SetPasswordExpiry(user string, at time.Time) error {
+	c.core.Mu.Lock()
+	defer c.core.Mu.Unlock()
+	u := c.keystone.User(user)
+	if u == nil {
+		return fmt.Errorf("setting the expiry of a password: no user %q", user)
+	}
+	u.PasswordExpires = at
+	return nil
+}
+
+// SetAppCredentialExpiry sets when an application credential expires; zero for never.
+func (c *Cloud) SetAppCredentialExpiry(user, name string, at time.Time) error {
+	c.core.Mu.Lock()
+	defer c.core.Mu.Unlock()
+	u := c.keystone.User(user)
+	if u == nil || !c.keystone.SetAppCredentialExpiry(u.ID, name, at) {
+		return fmt.Errorf("setting the expiry of an application credential: user %q has no %q", user, name)
+	}
+	return nil
+}
+
 // RevokeTokens makes all issued tokens invalid: the next call with one is answered 401.
 func (c *Cloud) RevokeTokens() {
 	c.core.Mu.Lock()

@@ -239,6 +239,17 @@ func (svc *Service) rolesFor(q *core.Request, wanted []authName) ([]string, erro
 	return roles, nil
 }
 
+// SetAppCredentialExpiry changes when an application credential of a user expires, which Keystone's API cannot. It returns false if there is none.
+func (svc *Service) SetAppCredentialExpiry(userID, name string, at time.Time) bool {
+	for _, a := range svc.AppCreds {
+		if a.UserID == userID && a.Name == name {
+			a.expires = at.UTC().Truncate(time.Second)
+			return true
+		}
+	}
+	return false
+}
+
 // AddAppCredential adds an application credential with the roles of a plain member.
 func (svc *Service) AddAppCredential(name, secret string, u *User, p *Project) {
 	svc.AppCreds = append(svc.AppCreds, &appCredential{

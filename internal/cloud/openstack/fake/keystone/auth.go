@@ -145,7 +145,7 @@ func (svc *Service) authenticatePassword(in *authRequest) (*Token, *wire.Error) 
 		return nil, err
 	}
 	u := svc.findUser(sent)
-	if u == nil || u.disabled || u.Password != sent.Password {
+	if u == nil || u.disabled || u.Password != sent.Password || !u.PasswordExpires.IsZero() && !svc.Now().Before(u.PasswordExpires) {
 		return nil, core.Unauthenticated()
 	}
 	caller, err := svc.scope(u, in.Scope)
@@ -246,10 +246,14 @@ func keystoneTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:
 
 func (svc *Service) tokenReply(q *core.Request, status int, t *Token) (core.Reply, error) {
 	domain := map[string]any{"id": domainID, "name": core.DefaultDomain}
+	var passwordExpires any
+	if u := svc.User(t.Who.UserID); u != nil && !u.PasswordExpires.IsZero() {
+		passwordExpires = u.PasswordExpires.UTC().Format("2006-01-02T15:04:05.000000")
+	}
 	body := map[string]any{
 		"methods": t.methods, "audit_ids": t.audits, "issued_at": keystoneTime(t.issued), "expires_at": keystoneTime(t.expires),
 		"user": map[string]any{
-			"id": t.Who.UserID, "name": t.Who.UserName, "domain": domain, "password_expires_at": nil,
+			"id": t.Who.UserID, "name": t.Who.UserName, "domain": domain, "password_expires_at": passwordExpires,
 		},
 	}
 	if t.Who.ProjectID != "" {

@@ -24,7 +24,9 @@ type Project struct {
 type User struct {
 	ID, name, Password, defaultProject string
 	disabled                           bool
-	Roles                              map[string][]string // by project ID
+	// PasswordExpires is zero for never.
+	PasswordExpires time.Time
+	Roles           map[string][]string // by project ID
 }
 
 // Token is a login.
