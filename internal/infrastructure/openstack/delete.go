@@ -78,21 +78,6 @@ func (rec *reconciliation) idInUse(k kind, givenID string, found []string) strin
 	return cmp.Or(append([]string{rec.state.ID(k), givenID}, found...)...)
 }
 
-// recordedNodeRoutes are selected by the recorded ranges. The range of pods selects routes in subnets that are shared with others, too.
-func (rec *reconciliation) recordedNodeRoutes() nodeRoutes {
-	routes := nodeRoutes{
-		own:  nonEmptyList(rec.state.Fact(openstackv1alpha1.StateKeyNodeSubnetIPv6CIDR)),
-		pods: append(nonEmptyList(rec.pods), nonEmptyList(rec.state.Fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))...),
-	}
-	nodes, _ := rec.subnet(kindSubnet)
-	if workers := nonEmptyList(cmp.Or(rec.state.Fact(keyWorkersCIDR), rec.state.Fact(openstackv1alpha1.StateKeyWorkersCIDR))); rec.owns(kindSubnet, nodes.givenID) {
-		routes.own = append(routes.own, workers...)
-	} else {
-		routes.given = workers
-	}
-	return routes
-}
-
 // candidates returns the recorded ID of an own resource, and whether more have to be found in the cloud by their mark.
 func (rec *reconciliation) candidates(k kind, givenID string) (ids []string, searchByMark bool) {
 	id := rec.state.ID(k)

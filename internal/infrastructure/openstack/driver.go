@@ -160,7 +160,7 @@ func (d *Driver) newReconciliation(ctx context.Context, shoot *infrastructure.Sh
 		return nil, err
 	}
 	return &reconciliation{
-		plan: in.newPlan(shoot), state: recorded, cloud: session, recorder: recorder, log: shoot.Log,
+		recordedShoot: recordedShoot{plan: in.newPlan(shoot), state: recorded}, cloud: session, recorder: recorder, log: shoot.Log,
 		nothingExists: shoot.FirstAttempt && recorded.nothingCreated(), nothingRecorded: recorded.Empty() || recorded.nothingCreated(),
 		succeededBefore: succeededBefore(shoot, recorded), startedByUpstream: startedByUpstream(shoot, recorded),
 		now: d.now, started: d.now(),

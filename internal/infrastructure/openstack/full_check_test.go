@@ -141,7 +141,7 @@ func TestFullCheck_Required(t *testing.T) {
 		}
 	})
 	t.Run("always, in a cloud without revision numbers", func(t *testing.T) {
-		rec := &reconciliation{state: newState(), observed: observation{router: &cloudopenstack.Router{ID: "r", RevisionNumber: 1}}}
+		rec := &reconciliation{recordedShoot: recordedShoot{state: newState()}, observed: observation{router: &cloudopenstack.Router{ID: "r", RevisionNumber: 1}}}
 		assert.NotNil(t, rec.fullCheck(inputsHash{}))
 		rec.observed.router.RevisionNumber = 0
 		assert.Nil(t, rec.fullCheck(inputsHash{}))

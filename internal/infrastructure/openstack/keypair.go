@@ -101,21 +101,6 @@ func (rec *reconciliation) addKeyDigest(name, publicKey string) {
 	rec.state.SetFact(keyKeyPairDigest, parseKeyRecord(rec.state.Fact(keyKeyPairDigest)).with(name, publicKey).String())
 }
 
-func (rec *reconciliation) keyPairFacts(name string, observed *cloudopenstack.KeyPair) keyPairFacts {
-	return keyPairFacts{
-		wanted: rec.plan.keyPair.publicKey, observed: observed,
-		recorded: rec.state.ID(kindKeyPair) == name, digests: parseKeyRecord(rec.state.Fact(keyKeyPairDigest)).of(name),
-	}
-}
-
-// effectiveKeyPairName is the recorded name, which machine classes contain already, or else the new one.
-func (rec *reconciliation) effectiveKeyPairName() string {
-	if recorded := rec.state.ID(kindKeyPair); recorded != "" {
-		return recorded
-	}
-	return rec.plan.keyPair.name
-}
-
 func (rec *reconciliation) recordKeyPair(name string) {
 	if rec.plan.keyPair.publicKey == "" {
 		rec.updateState(func(s *state) { s.Forget(kindKeyPair, keyKeyPairDigest) })

@@ -52,11 +52,6 @@ func (rec *reconciliation) orphanedLoadBalancers(ctx context.Context) ([]cloudop
 	}), nil
 }
 
-func (rec *reconciliation) createdForCluster(balancer cloudopenstack.LoadBalancer) bool {
-	service, ok := ccmLoadBalancerService(balancer.Name, balancer.Description)
-	return ok && slices.Contains(rec.clusterNames, service.cluster)
-}
-
 // recordLeftovers saves what remains after the load balancers, before the first of them is deleted.
 func (rec *reconciliation) recordLeftovers(ctx context.Context, balancers []cloudopenstack.LoadBalancer) error {
 	leftovers := rec.state.leftovers()

@@ -228,7 +228,7 @@ func TestFloatingIPsOf_ManyLoadBalancers(t *testing.T) {
 		balancers = slices.Insert(balancers, 0, cloudopenstack.LoadBalancer{VIPPortID: fmt.Sprintf("00000000-0000-0000-0000-%012d", i)})
 	}
 	env.takeCalls()
-	rec := &reconciliation{plan: &plan{clusterNames: []string{technicalID}}, cloud: session}
+	rec := &reconciliation{recordedShoot: recordedShoot{plan: &plan{clusterNames: []string{technicalID}}}, cloud: session}
 	leftovers, err := rec.floatingIPsOf(t.Context(), balancers)
 	require.NoError(t, err)
 	assert.Len(t, leftovers, 1)

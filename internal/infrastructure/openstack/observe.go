@@ -48,13 +48,6 @@ func (rec *reconciliation) observe(ctx context.Context) error {
 	return rec.observeUnrecorded(ctx)
 }
 
-func (rec *reconciliation) knownID(k kind, givenID string) string {
-	if givenID != "" {
-		return givenID
-	}
-	return rec.state.ID(k)
-}
-
 func (rec *reconciliation) observeNetworks(ctx context.Context) error {
 	externalID := rec.state.Fact(keyFloatingNetwork)
 	ids := slices.DeleteFunc([]string{rec.knownID(kindNetwork, rec.plan.network.givenID), externalID}, func(id string) bool { return id == "" })

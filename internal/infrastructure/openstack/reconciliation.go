@@ -18,8 +18,7 @@ import (
 
 // reconciliation is one Reconcile or Delete of one shoot. Tasks read the results of earlier tasks in it.
 type reconciliation struct {
-	*plan
-	state    *state
+	recordedShoot
 	cloud    *cloudopenstack.Session
 	recorder contract.StateRecorder
 	log      logr.Logger
@@ -116,23 +115,6 @@ func (rec *reconciliation) ensuredSubnet(k kind) cloudopenstack.Subnet {
 	rec.mutex.Lock()
 	defer rec.mutex.Unlock()
 	return rec.ensuredSubnets[k]
-}
-
-// owns reports whether the recorded resource of a kind is the shoot's own. Given ones are not; if the upstream extension wrote the state, which does not say,
-// the configuration decides.
-func (rec *reconciliation) owns(k kind, givenID string) bool {
-	id := rec.state.ID(k)
-	if rec.isGiven(id) {
-		return false
-	}
-	switch rec.state.Owner(k) {
-	case own:
-		return true
-	case given:
-		return false
-	default:
-		return givenID == ""
-	}
 }
 
 // inParallel runs the steps concurrently and joins their errors.

@@ -3,7 +3,6 @@ package openstack
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -29,14 +28,9 @@ func (rec *reconciliation) ensureGroup(ctx context.Context) error {
 
 // ensureRules adds the missing rules in one request and removes those of Gardener that are not wanted any more. The rules of a given group are only checked.
 func (rec *reconciliation) ensureRules(ctx context.Context) error {
-	wanted := rec.plan.group
-	if wanted.routesPods {
-		ipv6 := nonEmptyList(rec.state.Fact(openstackv1alpha1.StateKeyPodSubnetIPv6CIDR))
-		wanted.podRanges = slices.Concat(wanted.podRanges, ipv6)
-	}
 	group := rec.secGroup
-	changes := diffRules(wantedRules(wanted, group.ID), group.Rules)
-	if wanted.givenID != "" {
+	changes := diffRules(rec.wantedRules(group.ID), group.Rules)
+	if rec.plan.group.givenID != "" {
 		for _, rule := range changes.create {
 			rec.addFindings(fmt.Sprintf("security group %s lacks a rule that nodes need: %s", group.ID, describeRule(rule)))
 		}
