@@ -6,6 +6,7 @@ import (
 	"time"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -19,7 +20,8 @@ const (
 	ObservationDrift = "drift"
 	// ObservationQuota compares the account's quotas with what the shoot's workers need at their maximum, beyond what they use.
 	ObservationQuota = "quota"
-	// ObservationOrphans looks for resources in the account that carry the mark of a shoot that does not exist any more in this seed.
+	// ObservationOrphans looks for resources in the account that are left from an earlier shoot of the same technical ID, or are the shoot's own but not in
+	// use.
 	ObservationOrphans = "orphans"
 	// ObservationDeletionBlockers looks for what would block the deletion of the Infrastructure, and does not belong to the shoot.
 	ObservationDeletionBlockers = "deletion-blockers"
@@ -46,7 +48,18 @@ func Observations() []observer.Observation {
 //   - compare with reads after since only, the time of the primary's last success;
 //   - name the resource, the field, both values, and who repairs the difference; never the content of a Secret.
 type Observer interface {
-	Observe(ctx context.Context, shoot *Shoot, wanted observer.Names, since time.Time) (observer.Result, error)
+	Observe(ctx context.Context, input *ObserverInput) (observer.Result, error)
+}
+
+// ObserverInput is the input of one observation of one Infrastructure.
+type ObserverInput struct {
+	*Shoot
+	// Wanted, Since and Now are those of observer.Input.
+	Wanted     observer.Names
+	Since, Now time.Time
+	// Namespaces returns the namespaces of all Infrastructures in this seed, of any type: the technical IDs of its shoots. It makes no request. A shoot of
+	// another seed is not among them.
+	Namespaces func(context.Context) (map[string]bool, error)
 }
 
 // AddObserver adds the secondary controller for Infrastructures to a manager. observers holds an Observer for each type in options.Types.
@@ -68,7 +81,23 @@ func AddObserver(mgr manager.Manager, observers map[string]Observer, options obs
 				return observer.Result{}, err
 			}
 			shoot.Log = input.Log
-			return one.Observe(ctx, shoot, input.Wanted, input.Since)
+			return one.Observe(ctx, &ObserverInput{
+				Shoot: shoot, Wanted: input.Wanted, Since: input.Since, Now: input.Now,
+				Namespaces: func(ctx context.Context) (map[string]bool, error) { return namespaces(ctx, mgr.GetCache()) },
+			})
 		},
 	}, options)
+}
+
+// namespaces returns the namespaces of all Infrastructures.
+func namespaces(ctx context.Context, reader client.Reader) (map[string]bool, error) {
+	list := &extensionsv1alpha1.InfrastructureList{}
+	if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing Infrastructures: %w", err)
+	}
+	found := make(map[string]bool, len(list.Items))
+	for i := range list.Items {
+		found[list.Items[i].Namespace] = true
+	}
+	return found, nil
 }

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -142,14 +143,25 @@ func (rec *reconciliation) routesUsingSubnet(ctx context.Context, routerID, subn
 
 // describePort describes the use of a port, by the name that its owner knows.
 func (rec *reconciliation) describePort(ctx context.Context, port cloudopenstack.Port) string {
-	text := "port " + port.ID
-	switch {
-	case strings.HasPrefix(port.DeviceOwner, "compute:"):
-		name := port.DeviceID
-		if server, err := rec.cloud.GetServer(ctx, port.DeviceID); err == nil && server.Name != "" {
+	var name string
+	if isServerPort(port) {
+		if server, err := rec.cloud.GetServer(ctx, port.DeviceID); err == nil {
 			name = server.Name
 		}
-		return text + " of server " + name
+	}
+	return describePort(port, name)
+}
+
+func isServerPort(port cloudopenstack.Port) bool {
+	return strings.HasPrefix(port.DeviceOwner, "compute:")
+}
+
+// describePort describes the use of a port; server is the name of its server, empty if it is unknown.
+func describePort(port cloudopenstack.Port, server string) string {
+	text := "port " + port.ID
+	switch {
+	case isServerPort(port):
+		return text + " of server " + cmp.Or(server, port.DeviceID)
 	case isRouterInterface(port):
 		return text + " of router " + port.DeviceID
 	case port.DeviceOwner == "Octavia":

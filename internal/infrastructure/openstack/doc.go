@@ -20,6 +20,10 @@
 //   - unrecorded.go and findunrecorded.go find resources that the upstream extension has created and not recorded because it was stopped;
 //   - status.go computes the outcome.
 //
+// The observer of secondary controllers (observer.go) shares with the driver what makes no request (recorded_shoot.go, and the pure functions above). It
+// reads an account once in an interval (observer_snapshot.go) and evaluates the snapshot for each shoot: differences from what the driver writes
+// (observer_drift*.go), quotas, orphans, and what would block a deletion.
+//
 // Ownership is never derived from a name, except in the last case, for which there is nothing else. A resource is the shoot's own if its ID is recorded as
 // such, or if its description is the shoot's mark (mark.go), which is part of the create request. Key pairs have no description: their name contains a
 // part of the shoot's UID, and the public key must be the shoot's, or recorded.
