@@ -1,5 +1,5 @@
-// Command infrastructure-controller fulfils Gardener's Infrastructure objects. It only composes: the process, the contract,
-// and a driver for each type.
+// Command infrastructure-controller fulfils Gardener's Infrastructure objects, or observes them as a secondary controller. It only composes: the process,
+// the contract, and a driver or an observer for each type.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 	"github.com/trellis-garden/trellis/internal/infrastructure/openstack"
 	"github.com/trellis-garden/trellis/internal/manager"
+	"github.com/trellis-garden/trellis/internal/observer"
 )
 
 func main() {
@@ -23,14 +24,17 @@ func main() {
 		Flags:       checks.flags(),
 		AddToScheme: infrastructure.AddToScheme,
 		Setup:       func(p *manager.Process) error { return setup(p, checks) },
+
+		Observations: observer.NamesOf(infrastructure.Observations()),
 	}))
 }
 
 func setup(p *manager.Process, checks *fullCheckFlags) error {
-	openStackSessions := cloudopenstack.NewSessions(cloudopenstack.Options{
-		Registerer: p.Registerer,
-		UserAgent:  p.Manager.GetConfig().UserAgent,
-	})
+	openStack := cloudopenstack.Options{Registerer: p.Registerer, UserAgent: p.Manager.GetConfig().UserAgent}
+	if p.Secondary != nil {
+		return setupSecondary(p, openStack)
+	}
+	openStackSessions := cloudopenstack.NewSessions(openStack)
 	drivers := map[string]infrastructure.Driver{
 		openstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: checks.interval}),
 	}

@@ -28,6 +28,7 @@ func typeLists() []string {
 		"cmd/admission/webhooks.go",
 		"cmd/controlplane-controller/main.go",
 		"cmd/infrastructure-controller/main.go",
+		"cmd/infrastructure-controller/secondary.go",
 		"cmd/network-controller/main.go",
 		"cmd/trellis-inspect/main.go",
 		"cmd/worker-controller/main.go",

@@ -117,13 +117,11 @@ func (o Observer[O]) check(options Options) (Names, error) {
 		}
 	}
 	known := Names{}
-	var names []string
 	for _, observation := range o.Observations {
 		if slices.Contains(gardenerConditions(), observation.Condition) {
 			return nil, fmt.Errorf("observation %s cannot report condition %s, which is the primary's", observation.Name, observation.Condition)
 		}
 		known[observation.Name] = true
-		names = append(names, observation.Name)
 	}
 	if options.Observations == nil {
 		return known, nil
@@ -131,7 +129,7 @@ func (o Observer[O]) check(options Options) (Names, error) {
 	wanted := Names{}
 	for _, name := range options.Observations {
 		if !known[name] {
-			return nil, fmt.Errorf("there is no observation %q of contract %s; there are: %s", name, o.Name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("there is no observation %q of contract %s; there are: %s", name, o.Name, strings.Join(NamesOf(o.Observations), ", "))
 		}
 		wanted[name] = true
 	}

@@ -31,6 +31,15 @@ type Observation struct {
 	Condition gardencorev1beta1.ConditionType
 }
 
+// NamesOf returns the names of observations, for a binary's flags.
+func NamesOf(observations []Observation) []string {
+	names := make([]string, 0, len(observations))
+	for _, observation := range observations {
+		names = append(names, observation.Name)
+	}
+	return names
+}
+
 // Observe observes the aspects in input.Wanted and returns a finding for each. An aspect without a finding does not apply to the object: it has no
 // condition.
 //
