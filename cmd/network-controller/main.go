@@ -34,7 +34,9 @@ func setup(p *manager.Process) error {
 			Observations: p.Secondary.Observations,
 			Interval:     p.Secondary.Interval,
 			Marker:       p.Secondary.Marker,
-			Registerer:   p.Registerer,
+
+			MaxConcurrentReconciles: p.MaxConcurrentReconciles,
+			Registerer:              p.Registerer,
 		})
 	}
 	return setupPrimary(p)

@@ -74,7 +74,7 @@ func (c *observerController[O]) Reconcile(ctx context.Context, request reconcile
 		log.V(1).Info("Postponing the observation", "until", tooEarly.RetryAt)
 		return reconcile.Result{RequeueAfter: max(tooEarly.RetryAt.Sub(c.options.Clock.Now()), time.Millisecond)}, nil
 	}
-	if ctx.Err() != nil {
+	if interrupted(ctx) {
 		return reconcile.Result{}, nil
 	}
 	outcomes := c.outcomes(request.NamespacedName, result, err)
@@ -180,10 +180,10 @@ func (f *failureCounts) forget(key client.ObjectKey) {
 	delete(f.counts, key)
 }
 
+// interrupted reports whether the process is ending.
+func interrupted(ctx context.Context) bool { return ctx.Err() != nil }
+
 func clone[O contract.Object](object O) O {
-	copied, ok := object.DeepCopyObject().(O)
-	if !ok {
-		panic(fmt.Sprintf("the copy of %T is another type", object))
-	}
-	return copied
+	//nolint:forcetypeassert // a deep copy has the type of its original
+	return object.DeepCopyObject().(O)
 }

@@ -69,15 +69,6 @@ type Input[O contract.Object] struct {
 // Names is a set of names of observations.
 type Names map[string]bool
 
-// NamesOf returns the names of observations, in order.
-func NamesOf(observations []Observation) []string {
-	names := make([]string, 0, len(observations))
-	for _, observation := range observations {
-		names = append(names, observation.Name)
-	}
-	return names
-}
-
 // Result is the outcome of one observation of an object.
 type Result struct {
 	// Findings by the name of the observation.
