@@ -16,10 +16,6 @@ import (
 func nextWorker(object *extensionsv1alpha1.Worker, shoot *gardencorev1beta1.Shoot) (*extensionsv1alpha1.Worker, map[string][]string, error) {
 	next, changes := object.DeepCopy(), map[string][]string{}
 	next.Spec.Pools = nil
-	var reconciledAt time.Time
-	if operation := object.Status.LastOperation; operation != nil {
-		reconciledAt = operation.LastUpdateTime.Time
-	}
 	for i := range object.Spec.Pools {
 		before := &object.Spec.Pools[i]
 		n := slices.IndexFunc(shoot.Spec.Provider.Workers, func(pool gardencorev1beta1.Worker) bool { return pool.Name == before.Name })
@@ -28,7 +24,7 @@ func nextWorker(object *extensionsv1alpha1.Worker, shoot *gardencorev1beta1.Shoo
 		}
 		pool := &shoot.Spec.Provider.Workers[n]
 		after := nextPool(before, pool, shoot)
-		name, clauses, err := nextNodeAgentSecretName(shoot, pool, before, &after, reconciledAt)
+		name, clauses, err := nextNodeAgentSecretName(shoot, pool, before, &after, reconciledAt(object))
 		if err != nil {
 			return nil, nil, fmt.Errorf("computing the configuration of the nodes of pool %q: %w", before.Name, err)
 		}
@@ -39,6 +35,14 @@ func nextWorker(object *extensionsv1alpha1.Worker, shoot *gardencorev1beta1.Shoo
 		next.Spec.Pools = append(next.Spec.Pools, after)
 	}
 	return next, changes, nil
+}
+
+// reconciledAt returns the end of the last reconciliation, zero if there was none.
+func reconciledAt(object *extensionsv1alpha1.Worker) time.Time {
+	if operation := object.Status.LastOperation; operation != nil {
+		return operation.LastUpdateTime.Time
+	}
+	return time.Time{}
 }
 
 // nextPool returns a pool of the Worker with the shoot's settings, as gardenlet copies them.

@@ -102,16 +102,23 @@ func nextNodeAgentSecretName(
 	if err != nil {
 		return "", nil, err
 	}
-	clauses := changedInputs(past, next)
-	for _, rotation := range rotationsOf(before.Name, shoot.Status.Credentials) {
-		if rotation.at.After(reconciledAt) {
-			clauses = append(clauses, rotatedClause(rotation.name))
-		}
-	}
+	clauses := append(changedInputs(past, next), rotatedSince(before.Name, shoot.Status.Credentials, reconciledAt)...)
 	if len(clauses) == 0 {
 		return recorded, nil, nil
 	}
 	return nodeAgentSecretName(after.Name, next), clauses, nil
+}
+
+// rotatedSince returns a clause for each of a pool's credentials that were rotated after a time, or in the same second: times in a status have no fractions,
+// and a reconciliation with new credentials ends later.
+func rotatedSince(pool string, credentials *gardencorev1beta1.ShootCredentials, since time.Time) []string {
+	var clauses []string
+	for _, rotation := range rotationsOf(pool, credentials) {
+		if !rotation.at.Time.Before(since) {
+			clauses = append(clauses, rotatedClause(rotation.name))
+		}
+	}
+	return clauses
 }
 
 // possibleFacts are what the facts may have been: the present ones first, then those before a rotation of credentials, or with another use of node-local DNS.

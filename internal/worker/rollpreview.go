@@ -113,17 +113,27 @@ func (v rollPreview) reasons(after *extensionsv1alpha1.WorkerPool, machines *Mac
 		if !helper.IsUpdateStrategyInPlace(after.UpdateStrategy) {
 			return append(slices.Clone(changes), changedInputs(former.namedHashData(), machines.namedHashData())...), nil
 		}
-		past, err := inPlaceInputs(before, credentials)
-		if err != nil {
-			return nil, err
-		}
-		next, err := inPlaceInputs(after, present)
-		if err != nil {
-			return nil, err
-		}
-		return changedInputs(past, next), nil
+		return inPlaceReasons(before, after, credentials, present)
 	}
-	return nil, nil
+	rotated := rotatedSince(before.Name, present, reconciledAt(v.shoot.Worker))
+	if len(rotated) == 0 || !helper.IsUpdateStrategyInPlace(after.UpdateStrategy) {
+		return nil, nil
+	}
+	others, err := inPlaceReasons(before, after, present, present)
+	return append(others, rotated...), err
+}
+
+// inPlaceReasons says what differs for a pool whose nodes are updated in place.
+func inPlaceReasons(before, after *extensionsv1alpha1.WorkerPool, former, present *gardencorev1beta1.ShootCredentials) ([]string, error) {
+	past, err := inPlaceInputs(before, former)
+	if err != nil {
+		return nil, err
+	}
+	next, err := inPlaceInputs(after, present)
+	if err != nil {
+		return nil, err
+	}
+	return changedInputs(past, next), nil
 }
 
 // namedHashData is HashData with its names.

@@ -82,6 +82,10 @@ func rollCases() map[string]rollCase {
 			o.rotate(0, true, false)
 			o.shoot.Status.Credentials.Rotation.CertificateAuthorities.PendingWorkersRollouts = []gardencorev1beta1.PendingWorkersRollout{{Name: "cpu", LastInitiationTime: former}}
 		}},
+		"second rotation in the second of the last reconciliation": {before: func(o *observed) { o.rotate(90, true, true) }, change: func(o *observed) {
+			o.rotate(0, true, false)
+			o.shoot.Status.Credentials.Rotation.CertificateAuthorities.LastInitiationTime = new(o.object.Status.LastOperation.LastUpdateTime)
+		}, because: "the certificate authorities were rotated"},
 		"node-local DNS":                         {change: func(o *observed) { o.setLocalDNS(true) }, because: "the use of node-local DNS is added"},
 		"without node-local DNS":                 {before: func(o *observed) { o.setLocalDNS(true) }, change: func(o *observed) { o.setLocalDNS(false) }, because: "the use of node-local DNS is removed"},
 		"node-local DNS with a later Kubernetes": {before: func(o *observed) { o.shoot.Spec.Kubernetes.Version = "1.34.1" }, change: func(o *observed) { o.setLocalDNS(true) }},
@@ -154,7 +158,16 @@ func TestObserve_RollPreview_InPlace(t *testing.T) {
 		"first rotation":                {change: func(o *observed) { o.rotate(1, true, false) }, because: "because the certificate authorities were rotated"},
 		"another setting of the driver": {before: withProviderConfig("color=red"), change: withProviderConfig("color=blue")},
 		"second rotation": {
-			before: func(o *observed) { o.rotate(90, true, false) }, change: func(o *observed) { o.rotate(0, true, false) },
+			before: func(o *observed) { o.rotate(90, true, false) },
+			change: func(o *observed) { o.rotate(0, true, false) }, because: "because the certificate authorities were rotated",
+		},
+		"second rotation and another version": {
+			before:  func(o *observed) { o.rotate(90, true, true) },
+			change:  func(o *observed) { o.rotate(0, true, false); o.shoot.Spec.Kubernetes.Version = "1.34.0" },
+			because: "because the Kubernetes minor version changes from 1.33 to 1.34 and the certificate authorities were rotated",
+		},
+		"former rotation that is not in the nodes": {
+			before: func(o *observed) { o.rotate(90, true, false) }, change: func(o *observed) { o.rotate(1, true, false) },
 			because: "because of one of these inputs, whose former values are not known: the Kubernetes minor version, the machine image, rotated credentials or the kubelet configuration",
 		},
 	} {
