@@ -67,6 +67,7 @@ func registrationCases() map[string]registrationCase {
 		"a second network":                 {garden.Primary("calico", "Network"), []expectedCause{{"spec.resources[0]", "others"}}, nil},
 		"a secondary":                      {secondary(garden.Primary("openstack", "Infrastructure")), nil, nil},
 		"secondaries for all":              {secondary(slices.Clone(openstack)), nil, nil},
+		"a secondary of a new cloud":       {secondary(garden.Primary("gcp", "Worker")), nil, []string{"Worker/gcp has no primary"}},
 		"something of its own":             {garden.Primary("alone", "Extension"), nil, nil},
 		"a new network":                    {garden.Primary("gardenet", "Network"), nil, nil},
 		"all of a new cloud":               {garden.Primary("gcp", "Infrastructure", "ControlPlane", "Worker"), nil, nil},
@@ -136,6 +137,7 @@ func testExtensions(t *testing.T, env *environment) {
 		"a second primary beside the garden's": {garden.Primary("openstack", "Worker"), []expectedCause{{"spec.resources[0]", "clouds"}}, nil},
 		"a secondary beside both":              {slices.Concat(secondary(garden.Primary("gcp", "Worker")), secondary(garden.Primary("openstack", "Worker"))), nil, nil},
 		"a third of a new cloud":               {garden.Primary("alicloud", "Infrastructure"), nil, []string{"ControlPlane", "Worker"}},
+		"a secondary beside none":              {secondary(garden.Primary("alicloud", "Worker")), nil, []string{"Worker/alicloud has no primary"}},
 		"nothing to register":                  {nil, nil, nil},
 	} {
 		t.Run(sentence, func(t *testing.T) {

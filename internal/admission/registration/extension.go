@@ -24,11 +24,15 @@ type extensionValidator struct{ garden, runtime client.Reader }
 func (e extensionValidator) validate(ctx context.Context, object, old *operatorv1alpha1.Extension) (admission.Result, error) {
 	after, before := fromExtension(object), fromExtension(old)
 	result := admission.Result{Errors: after.validateName(before)}
-	if len(after.introduced(before)) == 0 {
+	introducesPrimaries := len(after.introduced(before)) > 0
+	if !introducesPrimaries && len(after.introducedSecondaries(before)) == 0 {
 		return result, nil
 	}
 	list := &operatorv1alpha1.ExtensionList{}
 	if err := e.runtime.List(ctx, list); err != nil && !isKindMissing(err) {
+		if !introducesPrimaries {
+			return result, nil // there can be warnings only
+		}
 		return admission.Result{}, fmt.Errorf("listing Extensions: %w", err)
 	}
 	var others []registration
@@ -40,6 +44,9 @@ func (e extensionValidator) validate(ctx context.Context, object, old *operatorv
 		}
 	}
 	inGarden, known := e.otherRegistrations(ctx, deployedByOperator)
+	if !known && !introducesPrimaries {
+		return result, nil
+	}
 	if !known {
 		// The first Extensions are created before there is a garden. Without it, missing primaries are unknown and cause no warning.
 		result.Errors = append(result.Errors, after.conflicts(before, others)...)

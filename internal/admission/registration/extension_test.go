@@ -60,7 +60,12 @@ func TestValidateExtension_Primaries(t *testing.T) {
 		"what its own ControllerRegistration serves":              {object: extensionOf("new", "Network/n"), lookedAround: true},
 		"what another Extension served until a moment ago":        {object: extensionOf("new", "Network/old"), lookedAround: true},
 		"what an Extension names of which there is no controller": {object: extensionOf("new", "Network/b"), lookedAround: true},
-		"a secondary":                             {object: extensionOf("new", "Worker/a-")},
+		"a secondary":                           {object: extensionOf("new", "Worker/a-"), lookedAround: true},
+		"a secondary of what the garden serves": {object: extensionOf("new", "Network/m-"), lookedAround: true},
+		"a secondary of what nobody serves": {
+			object: extensionOf("new", "Network/b-"), lookedAround: true,
+			warnings: []string{"Network/b has no primary, so there is nothing that a secondary could observe: register a primary as well"},
+		},
 		"an Extension without a controller":       {object: extensionWithAdmissionOnly("new", "Worker/a")},
 		"an Extension that comes to a controller": {object: extensionOf("new", "Worker/a"), old: extensionWithAdmissionOnly("new", "Worker/a"), want: []string{conflictError("0", "Worker/a", `Extension "cloud"`)}, lookedAround: true},
 		"an Extension that serves what it did":    {object: extensionOf("new", "Worker/a"), old: extensionOf("new", "Network/x", "Worker/a")},
@@ -103,6 +108,10 @@ func TestValidateExtension_GardenUnavailable(t *testing.T) {
 
 	response = callWebhook(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/a")), nil, true)
 	assert.Equal(t, []string{conflictError("0", "Worker/a", `Extension "cloud"`)}, causes(response), "what is known is checked nevertheless")
+
+	response = callWebhook(t, garden, runtimeCluster, encoded(t, extensionOf("new", "Worker/b-")), nil, true)
+	assert.True(t, response.Allowed)
+	assert.Empty(t, response.Warnings, "its primary may be in the garden")
 }
 
 func TestValidateExtension_GardenTimeout(t *testing.T) {

@@ -61,13 +61,55 @@ func (r registration) introduced(before registration) map[int]kindAndType {
 	return introduced
 }
 
+// introducedSecondaries returns the kinds and types that a registration observes and did not before.
+func (r registration) introducedSecondaries(before registration) []kindAndType {
+	known := map[kindAndType]bool{}
+	for _, resource := range before.resources {
+		if key, isPrimary := primaryKindAndType(resource); !isPrimary {
+			known[key] = true
+		}
+	}
+	var introduced []kindAndType
+	for _, resource := range r.resources {
+		if key, isPrimary := primaryKindAndType(resource); !isPrimary && !known[key] {
+			known[key] = true
+			introduced = append(introduced, key)
+		}
+	}
+	return introduced
+}
+
 // validateAgainst adds the errors and warnings that result from other registrations.
 func (r registration) validateAgainst(before registration, others []registration, result admission.Result) admission.Result {
 	result.Errors = append(result.Errors, r.conflicts(before, others)...)
 	if len(result.Errors) == 0 {
-		result.Warnings = append(result.Warnings, r.missingPrimaryWarnings(before, others)...)
+		counts := r.allPrimaries(others)
+		result.Warnings = append(result.Warnings, r.missingPrimaryWarnings(before, counts)...)
+		result.Warnings = append(result.Warnings, r.onlyObservedWarnings(before, counts)...)
 	}
 	return result
+}
+
+// allPrimaries returns how often there is a primary for each kind and type, in a registration and in others.
+func (r registration) allPrimaries(others []registration) map[kindAndType]int {
+	counts := r.primaries()
+	for _, other := range others {
+		for key := range other.primaries() {
+			counts[key]++
+		}
+	}
+	return counts
+}
+
+// onlyObservedWarnings warns of introduced secondaries whose objects have no primary. That is no error: both may be registered in any order.
+func (r registration) onlyObservedWarnings(before registration, primaries map[kindAndType]int) []string {
+	var warnings []string
+	for _, key := range r.introducedSecondaries(before) {
+		if primaries[key] == 0 {
+			warnings = append(warnings, key.String()+" has no primary, so there is nothing that a secondary could observe: register a primary as well")
+		}
+	}
+	return warnings
 }
 
 // conflicts rejects each introduced primary that already exists in another registration, or earlier in this one.
@@ -106,14 +148,8 @@ func (r registration) conflicts(before registration, others []registration) fiel
 	return errs
 }
 
-// missingPrimaryWarnings warns of kinds that shoots of an introduced type need and that have no primary.
-func (r registration) missingPrimaryWarnings(before registration, others []registration) []string {
-	counts := r.primaries()
-	for _, other := range others {
-		for key := range other.primaries() {
-			counts[key]++
-		}
-	}
+// missingPrimaryWarnings warns of kinds that shoots of an introduced type need and that have no primary; counts are the numbers of all primaries.
+func (r registration) missingPrimaryWarnings(before registration, counts map[kindAndType]int) []string {
 	kinds := []string{
 		extensionsv1alpha1.InfrastructureResource, extensionsv1alpha1.ControlPlaneResource, extensionsv1alpha1.WorkerResource,
 	}

@@ -31,11 +31,15 @@ type registrationValidator struct{ garden client.Reader }
 func (r registrationValidator) validate(ctx context.Context, object, old *gardencorev1beta1.ControllerRegistration) (admission.Result, error) {
 	after, before := fromControllerRegistration(object), fromControllerRegistration(old)
 	result := admission.Result{Errors: after.validateName(before)}
-	if len(after.introduced(before)) == 0 {
+	introducesPrimaries := len(after.introduced(before)) > 0
+	if !introducesPrimaries && len(after.introducedSecondaries(before)) == 0 {
 		return result, nil
 	}
 	list := &gardencorev1beta1.ControllerRegistrationList{}
 	if err := r.garden.List(ctx, list); err != nil {
+		if !introducesPrimaries {
+			return result, nil // there can be warnings only
+		}
 		return admission.Result{}, fmt.Errorf("listing ControllerRegistrations: %w", err)
 	}
 	var others []registration

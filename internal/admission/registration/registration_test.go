@@ -144,7 +144,18 @@ func TestValidateControllerRegistration_Primaries(t *testing.T) {
 				conflictError("1", "Infrastructure/a", `ControllerRegistration "cloud"`), conflictError("2", "Worker/a", `ControllerRegistration "cloud"`),
 			}, looks: 1,
 		},
-		"a secondary":    {object: controllerRegistration("new", "Infrastructure/a-", "Worker/a-")},
+		"a secondary": {object: controllerRegistration("new", "Infrastructure/a-", "Worker/a-"), looks: 1},
+		"a secondary that was there before": {
+			object: controllerRegistration("new", "Worker/d-", "Worker/d-"), old: controllerRegistration("new", "Worker/d-"),
+		},
+		"secondaries without a primary": {
+			object: controllerRegistration("new", "Worker/d-", "Worker/a-", "Worker/c-", "Worker/d-"), old: controllerRegistration("new", "Worker/d"), looks: 1,
+			warnings: []string{
+				"Worker/d has no primary, so there is nothing that a secondary could observe: register a primary as well",
+				"Worker/c has no primary, so there is nothing that a secondary could observe: register a primary as well",
+			},
+		},
+		"a secondary beside a primary in the same registration": {object: controllerRegistration("new", "Network/c-", "Network/c"), looks: 1},
 		"nothing at all": {object: controllerRegistration("new")},
 		"the same twice, not next": {
 			object: controllerRegistration("new", "Network/a", "Network/b", "Network/a"),
@@ -226,6 +237,10 @@ func TestValidateControllerRegistration_GardenUnavailable(t *testing.T) {
 	assert.False(t, response.Allowed)
 	assert.EqualValues(t, http.StatusInternalServerError, response.Result.Code)
 	assert.Equal(t, "listing ControllerRegistrations: nobody answers: try again", response.Result.Message)
+
+	response = callWebhook(t, &fakeCluster{err: errors.New("nobody answers")}, nil, encoded(t, controllerRegistration("new", "Network/a-")), nil, false)
+	assert.True(t, response.Allowed, "a warning is no reason to refuse a secondary")
+	assert.Empty(t, response.Warnings)
 }
 
 func TestWebhooks(t *testing.T) {
