@@ -3,6 +3,7 @@ package installationcontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -61,10 +62,14 @@ func (r *reconciler) remove(ctx context.Context, rec *reconciliation) (reconcile
 }
 
 // isHeld reports whether the installation is still needed, according to gardenlet's condition or to the objects in the seed. The condition may be out
-// of date.
+// of date. gardenlet's condition does not distinguish secondaries, which no object needs.
 func (r *reconciler) isHeld(ctx context.Context, rec *reconciliation) (bool, error) {
 	if config := rec.assignment.config; config != nil && config.Uninstall.WhileRequired == installationv1alpha1.UninstallProceed {
 		return false, nil
+	}
+	registration, err := r.registrationOf(ctx, rec)
+	if err != nil || registration != nil && observesOnly(registration.Spec.Resources) {
+		return false, err
 	}
 	const remedy = "; it goes when that has changed, or with uninstall.whileRequired: Proceed"
 	condition := v1beta1helper.GetCondition(rec.installation.Status.Conditions, gardencorev1beta1.ControllerInstallationRequired)
@@ -72,9 +77,15 @@ func (r *reconciler) isHeld(ctx context.Context, rec *reconciliation) (bool, err
 		rec.recordHeld("kept, since the condition Required is True: " + condition.Message + remedy)
 		return true, nil
 	}
-	needed, err := r.neededIn(ctx, rec)
-	if err != nil || len(needed) == 0 {
-		return false, err
+	if registration == nil {
+		return false, nil
+	}
+	needed, err := workload.Needed(ctx, rec.cluster, registration.Spec.Resources)
+	if err != nil {
+		return false, asSeedError(fmt.Errorf("looking for extension objects in the seed: %w", err))
+	}
+	if len(needed) == 0 {
+		return false, nil
 	}
 	rec.recordHeld("kept, since the seed has extension objects of " + strings.Join(needed, ", ") + remedy)
 	return true, nil
@@ -85,8 +96,8 @@ func (rec *reconciliation) recordHeld(message string) {
 	rec.status.Phase = installationv1alpha1.PhaseHeld
 }
 
-// neededIn returns the kinds and types of which extension objects exist in the seed. Nothing is needed if the registration is deleted.
-func (r *reconciler) neededIn(ctx context.Context, rec *reconciliation) ([]string, error) {
+// registrationOf returns the registration of the installation, or nil if it is deleted.
+func (r *reconciler) registrationOf(ctx context.Context, rec *reconciliation) (*gardencorev1beta1.ControllerRegistration, error) {
 	name := rec.installation.Spec.RegistrationRef.Name
 	registration := &gardencorev1beta1.ControllerRegistration{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, registration); err != nil {
@@ -95,11 +106,14 @@ func (r *reconciler) neededIn(ctx context.Context, rec *reconciliation) ([]strin
 		}
 		return nil, fmt.Errorf("reading ControllerRegistration %s: %w", name, err)
 	}
-	needed, err := workload.Needed(ctx, rec.cluster, registration.Spec.Resources)
-	if err != nil {
-		return nil, asSeedError(fmt.Errorf("looking for extension objects in the seed: %w", err))
-	}
-	return needed, nil
+	return registration, nil
+}
+
+// observesOnly reports whether resources are those of a secondary controller: there are some, and none is primary.
+func observesOnly(resources []gardencorev1beta1.ControllerResource) bool {
+	return len(resources) > 0 && !slices.ContainsFunc(resources, func(resource gardencorev1beta1.ControllerResource) bool {
+		return resource.Primary == nil || *resource.Primary
+	})
 }
 
 // removeServiceAccount deletes the ServiceAccount that gardenlet has created in the garden for the pods of the installation. gardenlet deletes it
