@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -34,31 +35,55 @@ type alertUnitTests struct {
 type alertCase struct {
 	files  []string
 	values map[string]string
+	// secondary is true for an installation that observes; its name begins with secondaryPrefix.
+	secondary bool
+}
+
+const secondaryPrefix = "secondary "
+
+// rendered returns the objects of the chart for a case of this name.
+func (c alertCase) rendered(t *testing.T, name string) []*unstructured.Unstructured {
+	t.Helper()
+	if !c.secondary {
+		return renderedFor(t, name)
+	}
+	chart := strings.TrimPrefix(name, secondaryPrefix)
+	objects, err := Render(archiveOf(t, chart), releaseOf(chart), withTypes(chart, secondaryValues(nil)))
+	require.NoError(t, err)
+	return objects
 }
 
 // alertCases returns the case of each chart with alerts.
 func alertCases() map[string]alertCase {
 	resource := func(kind, resource, consequence string, files ...string) alertCase {
-		return alertCase{append([]string{"resource", "process", "queue"}, files...), map[string]string{
+		return alertCase{files: append([]string{"resource", "process", "queue"}, files...), values: map[string]string{
 			"prefix": "Trellis" + kind, "process": "Trellis" + kind + "Controller", "kind": kind, "resource": resource, "consequence": consequence, "topology": "seed",
+		}}
+	}
+	secondary := func(kind, resource string, files ...string) alertCase {
+		return alertCase{files: append([]string{"secondary", "process", "queue", "reconciles"}, files...), secondary: true, values: map[string]string{
+			"prefix": "Trellis" + kind, "process": "Trellis" + kind + "Observer", "kind": kind, "resource": resource, "topology": "seed",
 		}}
 	}
 	const webhooks = ", and its webhooks make the API server refuse objects of their control planes"
 	operator := func(topology, seeds string, files ...string) alertCase {
-		return alertCase{append([]string{"binary", "process", "queue", "operator"}, files...), map[string]string{
+		return alertCase{files: append([]string{"binary", "process", "queue", "reconciles", "operator"}, files...), values: map[string]string{
 			"binary": installationBinary, "prefix": "TrellisControllerInstallation", "process": "TrellisControllerInstallation", "topology": topology,
 			"down":    "Nothing is installed, updated or removed in " + seeds + " of what is registered with its types",
 			"stalled": "nothing is installed, updated or removed in " + seeds + " of what is registered with its types",
 		}}
 	}
 	return map[string]alertCase{
-		"infrastructure-controller": resource("Infrastructure", "infrastructures", "", "clouds"),
-		"controlplane-controller":   resource("ControlPlane", "controlplanes", webhooks, "webhooks", "resource_webhooks"),
-		"network-controller":        resource("Network", "networks", ""),
-		"worker-controller":         resource("Worker", "workers", webhooks, "webhooks", "resource_webhooks", "clouds"),
-		InstallationSeed:            operator("seed", "this seed"),
-		InstallationRuntime:         operator("garden", "seeds", "rollouts"),
-		AdmissionRuntime: {[]string{"binary", "process", "webhooks", "admission"}, map[string]string{
+		"infrastructure-controller":                   resource("Infrastructure", "infrastructures", "", "clouds"),
+		"controlplane-controller":                     resource("ControlPlane", "controlplanes", webhooks, "webhooks", "resource_webhooks"),
+		"network-controller":                          resource("Network", "networks", ""),
+		"worker-controller":                           resource("Worker", "workers", webhooks, "webhooks", "resource_webhooks", "clouds"),
+		InstallationSeed:                              operator("seed", "this seed"),
+		InstallationRuntime:                           operator("garden", "seeds", "rollouts"),
+		secondaryPrefix + "infrastructure-controller": secondary("Infrastructure", "infrastructures", "clouds"),
+		secondaryPrefix + "network-controller":        secondary("Network", "networks"),
+		secondaryPrefix + "worker-controller":         secondary("Worker", "workers"),
+		AdmissionRuntime: {files: []string{"binary", "process", "webhooks", "admission"}, values: map[string]string{
 			"binary": "admission", "prefix": "TrellisAdmission", "process": "TrellisAdmission", "topology": "garden",
 			"down":    "API servers reject the writes that it should validate",
 			"stalled": "certificates are not renewed, and webhook configurations are not repaired",
@@ -74,7 +99,11 @@ func TestAlerts_Promtool(t *testing.T) {
 	}
 	promtool := buildPromtool(t)
 	cases := alertCases()
-	for _, name := range append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime) {
+	names := append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime)
+	for _, name := range observing() {
+		names = append(names, secondaryPrefix+name)
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			require.Contains(t, cases, name)
 			folder := t.TempDir()
@@ -126,7 +155,7 @@ func TestAlerts_Coverage(t *testing.T) {
 				}
 			}
 			alerts := map[string]bool{}
-			for _, rule := range alertRulesOf(t, renderedFor(t, name)) {
+			for _, rule := range alertRulesOf(t, c.rendered(t, name)) {
 				alerts[rule["alert"].(string)] = true
 			}
 			assert.Equal(t, alerts, fires, "alerts of the chart, and those that a unit test expects to fire")
@@ -138,7 +167,7 @@ func TestAlerts_Coverage(t *testing.T) {
 // writeUnitTests writes rules.yaml with the rules of the chart, and the files of its unit tests, whose names it returns.
 func writeUnitTests(t *testing.T, folder, name string, c alertCase) []string {
 	t.Helper()
-	rules, err := yaml.Marshal(only(t, renderedFor(t, name), "PrometheusRule").Object["spec"])
+	rules, err := yaml.Marshal(only(t, c.rendered(t, name), "PrometheusRule").Object["spec"])
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "rules.yaml"), rules, 0o600))
 	var names []string
@@ -154,15 +183,16 @@ func unitTests(t *testing.T, name, file string, c alertCase) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", "alerts", file+".yaml"))
 	require.NoError(t, err)
+	chart := strings.TrimPrefix(name, secondaryPrefix)
 	binary := c.values["binary"]
-	registration := binary
+	registration, service := binary, binary
 	if binary == "" {
-		binary, registration = name, releaseOf(name).Name
+		binary, registration, service = name, releaseOf(chart).Name, chart
 	}
-	labels := fmt.Sprintf("service: %s, topology: %s, type: seed, visibility: operator", binary, c.values["topology"])
+	labels := fmt.Sprintf("service: %s, topology: %s, type: seed, visibility: operator", service, c.values["topology"])
 	replacements := []string{
-		"$(job)", serviceOf(t, renderedFor(t, name)), "$(binary)", binary, "$(lease)", registration + "-leader-election",
-		"$(types)", strings.Join(typesOf(name), ", "), "$(critical)", "severity: critical, " + labels, "$(warning)", "severity: warning, " + labels,
+		"$(job)", serviceOf(t, c.rendered(t, name)), "$(binary)", binary, "$(lease)", registration + "-leader-election",
+		"$(types)", strings.Join(typesOf(chart), ", "), "$(critical)", "severity: critical, " + labels, "$(warning)", "severity: warning, " + labels,
 	}
 	for placeholder, value := range c.values {
 		replacements = append(replacements, "$("+placeholder+")", value)

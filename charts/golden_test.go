@@ -51,17 +51,31 @@ func compareAll(t *testing.T, name, usual string, usually map[string]any, others
 	}
 }
 
+func TestRender_SecondaryGolden(t *testing.T) {
+	for _, name := range observing() {
+		compareAll(t, name, "secondary", secondaryValues(nil), map[string]map[string]any{"secondary-everything": allSecondaryValues(name)})
+	}
+}
+
 // Gardener keeps what is rendered by kind and name in one map, in which a namespace has no place: of two, one would be lost.
 func TestRender_UniqueObjects(t *testing.T) {
 	for _, name := range append(Names(), InstallationNames()...) {
-		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, allValues(name)))
-		require.NoError(t, err)
-		known := map[string]bool{}
-		for _, object := range objects {
-			key := object.GetKind() + " " + object.GetName()
-			assert.False(t, known[key], key)
-			known[key] = true
-		}
+		assertUniqueObjects(t, name, allValues(name))
+	}
+	for _, name := range observing() {
+		assertUniqueObjects(t, name, allSecondaryValues(name))
+	}
+}
+
+func assertUniqueObjects(t *testing.T, name string, values map[string]any) {
+	t.Helper()
+	objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, values))
+	require.NoError(t, err)
+	known := map[string]bool{}
+	for _, object := range objects {
+		key := object.GetKind() + " " + object.GetName()
+		assert.False(t, known[key], key)
+		known[key] = true
 	}
 }
 

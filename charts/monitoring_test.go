@@ -24,9 +24,8 @@ import (
 // also asserts that Prometheus keeps what is asked for, and nothing else.
 func TestMonitoring_Queries(t *testing.T) {
 	known := knownMetrics(t)
-	for _, name := range chartsWithMonitoring() {
-		t.Run(name, func(t *testing.T) {
-			objects := renderedFor(t, name)
+	for title, objects := range monitored(t) {
+		t.Run(title, func(t *testing.T) {
 			queries := slices.Concat(expressionsOf(rulesOf(t, objects)), panelsOf(t, objects))
 			require.Greater(t, len(queries), 10)
 			kept, asked := keptMetrics(t, objects), map[string]bool{}
@@ -126,8 +125,8 @@ func TestMonitoring_Page(t *testing.T) {
 			rows[strings.Trim(name, "`")] = row[2]
 		}
 	}
-	for _, name := range chartsWithMonitoring() {
-		for _, rule := range alertRulesOf(t, renderedFor(t, name)) {
+	for _, objects := range monitored(t) {
+		for _, rule := range alertRulesOf(t, objects) {
 			alert, _, err := unstructured.NestedString(rule, "alert")
 			require.NoError(t, err)
 			severity, _, err := unstructured.NestedString(rule, "labels", "severity")
@@ -171,6 +170,20 @@ const calls = "apiserver_admission_webhook_"
 // chartsWithMonitoring are all but those that are rights only.
 func chartsWithMonitoring() []string {
 	return append(Names(), AdmissionRuntime, InstallationSeed, InstallationRuntime)
+}
+
+// monitored returns the objects of all charts with alerts, by what they install.
+func monitored(t *testing.T) map[string][]*unstructured.Unstructured {
+	t.Helper()
+	all := map[string][]*unstructured.Unstructured{}
+	for _, name := range chartsWithMonitoring() {
+		all[name] = renderedFor(t, name)
+	}
+	for _, name := range observing() {
+		title := secondaryPrefix + name
+		all[title] = alertCase{secondary: true}.rendered(t, title)
+	}
+	return all
 }
 
 // isInLandscape reports whether a chart runs in seeds.
@@ -269,7 +282,9 @@ func landscapeOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 
 func queriesOf(t *testing.T, objects []*unstructured.Unstructured, document string) []string {
 	t.Helper()
-	config := only(t, objects, "ConfigMap")
+	config := only(t, slices.DeleteFunc(slices.Clone(objects), func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == "ConfigMap" && object.GetNamespace() != "garden" // that of a secondary marks its installation
+	}), "ConfigMap")
 	documents, _, err := unstructured.NestedStringMap(config.Object, "data")
 	require.NoError(t, err)
 	require.NotContains(t, documents[document], "$(", "a placeholder was not replaced")

@@ -23,9 +23,25 @@ func TestRender_InvalidValues(t *testing.T) {
 		values map[string]any
 		want   []string
 	}{
-		"no types":                          {values: map[string]any{"types": []string{}}, want: []string{"'/types'", "minItems"}},
-		"types is not a list":               {values: map[string]any{"types": "openstack"}, want: []string{"'/types'", "want array"}},
-		"an unknown role":                   {values: map[string]any{"role": "secondary"}, want: []string{"'/role'", "'primary'"}},
+		"no types":                       {values: map[string]any{"types": []string{}}, want: []string{"'/types'", "minItems"}},
+		"types is not a list":            {values: map[string]any{"types": "openstack"}, want: []string{"'/types'", "want array"}},
+		"an unknown role":                {values: map[string]any{"role": "tertiary"}, want: []string{"'/role'", "'primary', 'secondary'"}},
+		"a role without observations":    {chart: "controlplane-controller", values: map[string]any{"role": "secondary"}, want: []string{"'/role'", "'primary'"}},
+		"an unknown observation":         {values: map[string]any{"observations": []string{"images"}}, want: []string{"'/observations/0'", "'drift', 'quota'"}},
+		"an interval of too few seconds": {values: map[string]any{"observationInterval": "9s"}, want: []string{"'/observationInterval'"}},
+		"an interval of two units":       {values: map[string]any{"observationInterval": "1h30m"}, want: []string{"'/observationInterval'"}},
+		"a secondary without replicas": {
+			values: map[string]any{"role": "secondary", "replicaCount": 0},
+			want:   []string{"replicaCount: a secondary without replicas renews no heartbeat", "set it to 1 or more, or uninstall"},
+		},
+		"a secondary of another class": {
+			values: map[string]any{"role": "secondary", "extensionClasses": []string{"shoot", "seed"}},
+			want:   []string{"extensionClasses: has seed, but a secondary observes objects of shoots only; remove it"},
+		},
+		"observations for a chart without observations": {
+			chart: "controlplane-controller", values: map[string]any{"observations": []string{}},
+			want: []string{"observations: this chart has no such value, only other charts have; remove it"},
+		},
 		"an unknown value":                  {values: map[string]any{"replicas": 3}, want: []string{"replicas: there is no such value; if it is to be replicaCount, write it so, else remove it"}},
 		"an unknown nested value":           {values: map[string]any{"image": map[string]any{"name": "x"}}, want: []string{"'/image'", "'name'"}},
 		"an invalid tag":                    {values: map[string]any{"image": map[string]any{"tag": "a b"}}, want: []string{"'/image/tag'"}},
@@ -212,7 +228,9 @@ func TestSchema_SameNameSameDescription(t *testing.T) {
 			Properties map[string]any `json:"properties"`
 		}
 		require.NoError(t, json.Unmarshal(schemaOf(t, name), &described))
-		delete(described.Properties, "types") // each binary has its own
+		delete(described.Properties, "types") // each binary has its own, as of the next two
+		delete(described.Properties, "role")
+		delete(described.Properties, "observations")
 		for field, meaning := range described.Properties {
 			if known, ok := meanings[field]; ok {
 				assert.Empty(t, cmp.Diff(known, meaning), "%s: %s", name, field)

@@ -175,6 +175,29 @@ func allValues(name string) map[string]any {
 	return values
 }
 
+// observing lists the charts of binaries that can be secondaries.
+func observing() []string {
+	return []string{"infrastructure-controller", "network-controller", "worker-controller"}
+}
+
+// secondaryValues are those of a secondary in a seed.
+func secondaryValues(more map[string]any) map[string]any {
+	values := seedValues()
+	values["role"] = "secondary"
+	maps.Copy(values, more)
+	return values
+}
+
+// allSecondaryValues are allValues for a secondary.
+func allSecondaryValues(name string) map[string]any {
+	values := allValues(name)
+	values["extensionClasses"] = []string{"shoot"}
+	values["observations"], values["observationInterval"] = map[string][]string{
+		"infrastructure-controller": {"drift", "quota"}, "network-controller": {"pod-range"}, "worker-controller": {"images"},
+	}[name], "2h"
+	return secondaryValues(values)
+}
+
 // placementValues says where pods run, and what is around them.
 func placementValues() map[string]any {
 	return map[string]any{

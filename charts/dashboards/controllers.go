@@ -7,6 +7,8 @@ const (
 	of = `{job="` + Job + `"}`
 	// shootHosts says what the hosts of requests are in a controller of extension objects.
 	shootHosts = "Hosts other than one are API servers of shoots."
+	// seedHosts says it in a secondary.
+	seedHosts = "The host is the seed."
 )
 
 // controllers returns the dashboard of each chart.
@@ -39,6 +41,48 @@ func controllers() []dashboard {
 		})
 	}
 	return all
+}
+
+// secondaries returns the dashboard of each chart for an installation that observes.
+func secondaries() []dashboard {
+	charts := []struct {
+		folder string
+		panels []panel
+	}{
+		{"infrastructure-controller", slices.Concat(observations(), queues(false), clouds(), process(seedHosts))},
+		{"network-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
+		{"worker-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
+	}
+	all := make([]dashboard, 0, len(charts))
+	for _, c := range charts {
+		all = append(all, dashboard{
+			path: c.folder + "/dashboards/secondary.json", title: "Trellis: " + Registration, uid: UID, datasource: Datasource, panels: c.panels,
+		})
+	}
+	return all
+}
+
+func observations() []panel {
+	return []panel{
+		{
+			"Observations", "Shoots by the last result of each observation that is not healthy.", "short",
+			[]query{
+				{`sum by (observation) (trellis_observation_healthy` + of + ` == bool 0)`, "{{observation}} unhealthy"},
+				{`sum by (observation) (trellis_observation_healthy` + of + ` == bool -1)`, "{{observation}} unknown"},
+			},
+		},
+		{
+			"Age of observations", "The oldest result of each observation.", "s",
+			[]query{{`time() - min by (observation) (trellis_observation_timestamp_seconds` + of + `)`, "{{observation}}"}},
+		},
+		{
+			"Failed observations and conflicts", "Observations that failed, and writes of conditions that were repeated because others wrote at the same time, in five minutes.", "short",
+			[]query{
+				{`sum by (observation) (increase(trellis_observation_failures_total` + of + `[5m]))`, "{{observation}} failures"},
+				{`sum(increase(trellis_observation_conflicts_total` + of + `[5m]))`, "conflicts"},
+			},
+		},
+	}
 }
 
 func operations(resource string) []panel {

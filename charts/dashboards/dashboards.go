@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Placeholders in the JSON of a dashboard. A chart replaces them, since the names depend on its release.
@@ -33,7 +34,7 @@ type File struct {
 
 // Files returns all dashboards.
 func Files() ([]File, error) {
-	all := append(controllers(), dashboard{
+	all := append(slices.Concat(controllers(), secondaries()), dashboard{
 		path: "admission/runtime/dashboards/landscape.json", title: "Trellis: landscape", uid: "trellis-landscape", datasource: gardenDatasource,
 		variables: []variable{{name: "seed", label: "Seed", query: `label_values(seed:trellis_replicas:count, seed)`}},
 		panels:    landscape(),

@@ -17,7 +17,7 @@ type Role string
 const (
 	// RolePrimary is the one controller that fulfils the objects of a kind and type.
 	RolePrimary Role = "primary"
-	// RoleSecondary observes what a primary fulfils. It has a place here; no binary has the role yet.
+	// RoleSecondary observes what a primary fulfils.
 	RoleSecondary Role = "secondary"
 )
 
@@ -43,6 +43,12 @@ func (c Catalogue) ChartNames() []string {
 		names = append(names, charts.InstallationNames()...)
 	}
 	return names
+}
+
+// Primaries returns the catalogue without secondaries: all that a landscape cannot do without.
+func (c Catalogue) Primaries() Catalogue {
+	c.Registrations = slices.DeleteFunc(slices.Clone(c.Registrations), func(e Entry) bool { return e.Role == RoleSecondary })
+	return c
 }
 
 // names lists all that has values of its own.
@@ -71,9 +77,10 @@ type Entry struct {
 	SeedSelector *metav1.LabelSelector                        `json:"seedSelector"`
 	PodSecurity  string                                       `json:"podSecurity"`
 
-	Role               Role   `json:"role"`
-	LeaderElectionID   string `json:"leaderElectionID"`
-	HeartbeatNamespace string `json:"heartbeatNamespace"`
+	Role               Role     `json:"role"`
+	Observations       []string `json:"observations"`
+	LeaderElectionID   string   `json:"leaderElectionID"`
+	HeartbeatNamespace string   `json:"heartbeatNamespace"`
 
 	ReconcileTimeout         *metav1.Duration                               `json:"reconcileTimeout"`
 	Lifecycle                *gardencorev1beta1.ControllerResourceLifecycle `json:"lifecycle"`

@@ -94,6 +94,9 @@ func checkSelector(path string, selector *metav1.LabelSelector, problems *FieldE
 
 func (e Entry) checkRole(at fieldPath, problems *FieldErrors) {
 	checkOneOf(at("role"), e.Role, []Role{RolePrimary, RoleSecondary}, problems)
+	if e.Role == RolePrimary && len(e.Observations) > 0 {
+		addf(problems, at("observations"), "a primary observes nothing; remove them, or make the registration a secondary")
+	}
 	if e.HeartbeatNamespace != "" {
 		checkLabel(at("heartbeatNamespace"), e.HeartbeatNamespace, validation.DNS1123LabelMaxLength, "it is a namespace", problems)
 	}

@@ -40,6 +40,7 @@ func TestCheck_Valid(t *testing.T) {
 		"a primary":                                   workerEntry,
 		"a secondary beside it":                       workerEntry + observerEntry,
 		"a secondary on some seeds":                   observerEntry + "  seedSelector: {matchLabels: {stage: canary}}\n",
+		"a secondary with some observations":          observerEntry + "  observations: [images]\n",
 		"two secondaries for one kind and type":       observerEntry + strings.ReplaceAll(observerEntry, "-observer", "-watcher"),
 		"a primary on every seed":                     workerEntry + "  policy: Always\n",
 		"a primary on every seed with shoots":         workerEntry + "  policy: AlwaysExceptNoShoots\n",
@@ -129,6 +130,10 @@ func TestCheck_Invalid(t *testing.T) {
 		},
 		"a role there is not": {
 			replaced{workerEntry, "", "  role: tertiary\n"}, "registrations[0].role: \"tertiary\" is not known; take one of primary, secondary",
+		},
+		"a primary that observes": {
+			replaced{workerEntry, "", "  observations: [images]\n"},
+			"registrations[0].observations: a primary observes nothing; remove them, or make the registration a secondary",
 		},
 		"a primary on some seeds": {
 			replaced{workerEntry, "", "  seedSelector: {matchLabels: {stage: canary}}\n"},

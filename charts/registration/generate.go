@@ -51,9 +51,9 @@ type File struct {
 const generatedMark = "# Written by `make registrations` from charts/catalogue.yaml; do not edit."
 
 // Generate writes every entry in every form, in the order of the catalogue. The same input gives the same bytes. What an
-// installation would run is rendered and held against what is registered. Secondaries are refused: no binary has the role.
+// installation would run is rendered and held against what is registered.
 func Generate(c Catalogue, o Options) ([]File, error) {
-	if err := errors.Join(Check(c), refuseSecondaries(c), o.check(c)); err != nil {
+	if err := errors.Join(Check(c), o.check(c)); err != nil {
 		return nil, err
 	}
 	var files []File
@@ -102,17 +102,6 @@ func Charts(c Catalogue, o Options) ([]File, error) {
 		files = append(files, File{Path: name + "-" + version + ".tgz", Content: archive})
 	}
 	return files, nil
-}
-
-func refuseSecondaries(c Catalogue) error {
-	var problems FieldErrors
-	for i, e := range c.Registrations {
-		if e.Role == RoleSecondary {
-			addf(&problems, fmt.Sprintf("registrations[%d].role", i),
-				"a secondary cannot be written yet, since the binaries are primaries only; remove %s until they have the role", e.Name)
-		}
-	}
-	return problems.orNil()
 }
 
 // check refuses what names something that is not in the catalogue: a typing error would otherwise pass for a setting.

@@ -64,7 +64,7 @@ func assertValues(t *testing.T, want string, got []byte) {
 
 func TestGenerate_FormsAgree(t *testing.T) {
 	files := generate(t, options())
-	require.Len(t, files, 5*len(charts.Names())+1+4+1, "with admission, and the installer in seeds and in the garden")
+	require.Len(t, files, 5*len(trellisCatalogue(t).Registrations)+1+4+1, "with admission, and the installer in seeds and in the garden")
 
 	archive, err := charts.Archive("network-controller", "v0.7.0")
 	require.NoError(t, err)
@@ -236,11 +236,6 @@ func TestGenerate_Errors(t *testing.T) {
 		change  func(*registration.Options)
 		want    string
 	}{
-		"a secondary": {
-			entries: workerEntry + observerEntry,
-			want: "registrations[1].role: a secondary cannot be written yet, since the binaries are primaries only; remove worker-observer until " +
-				"they have the role",
-		},
 		"without a version": {
 			change: func(o *registration.Options) { o.Version = "" }, want: "version: is missing; give that of the binaries, such as v0.1.0",
 		},
@@ -292,6 +287,48 @@ func TestGenerate_Errors(t *testing.T) {
 			assert.EqualError(t, err, c.want)
 		})
 	}
+}
+
+func TestGenerate_InvalidSecondary(t *testing.T) {
+	for want, entries := range map[string]string{
+		"'/role': value must be 'primary'": strings.NewReplacer("worker-observer", "controlplane-observer", "worker-controller", "controlplane-controller",
+			"Worker", "ControlPlane").Replace(observerEntry),
+		"'/observations/0': value must be one of 'images'": observerEntry + "  observations: [drift]\n",
+	} {
+		catalogue, err := registration.Read([]byte("registrations:" + entries))
+		require.NoError(t, err)
+		_, err = registration.Generate(catalogue, options())
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// A secondary has values of its own, needs no image of a machine controller, and is no primary in any form.
+func TestGenerate_Secondary(t *testing.T) {
+	catalogue, err := registration.Read([]byte("registrations:" + workerEntry + observerEntry +
+		"  observations: [images, machines]\n  seedSelector: {matchLabels: {stage: canary}}\n"))
+	require.NoError(t, err)
+	files, err := registration.Generate(catalogue, options(func(o *registration.Options) {
+		o.ImageRepository = "registry.example.org/images"
+		o.ValuesOf = map[string]registration.Values{"worker-observer": {"observations": []any{"images"}, "observationInterval": "1h"}}
+	}))
+	require.NoError(t, err)
+	contents := map[string][]byte{}
+	for _, file := range files {
+		contents[file.Path] = file.Content
+	}
+	var deployment gardencorev1.ControllerDeployment
+	var got gardencorev1beta1.ControllerRegistration
+	documents(t, contents["worker-observer/rawchart.yaml"], &deployment, &got)
+	assert.Equal(t, []gardencorev1beta1.ControllerResource{{Kind: "Worker", Type: "openstack", Primary: new(false)}}, got.Spec.Resources)
+	assert.Equal(t, gardencorev1beta1.ControllerDeploymentPolicyOnDemand, *got.Spec.Deployment.Policy)
+	assert.Equal(t, map[string]string{"stage": "canary"}, got.Spec.Deployment.SeedSelector.MatchLabels)
+	assertValues(t, `{"types": ["openstack"], "role": "secondary", "concurrentSyncs": 2, "observations": ["images"], "observationInterval": "1h",
+		"image": {"repository": "registry.example.org/images/worker-controller"}}`, deployment.Helm.Values.Raw)
+
+	var extension operatorv1alpha1.Extension
+	documents(t, contents["worker-observer/operator.yaml"], &extension)
+	assert.Equal(t, got.Spec.Resources, extension.Spec.Resources)
+	assert.Equal(t, got.Spec.Deployment.SeedSelector, extension.Spec.Deployment.ExtensionDeployment.SeedSelector)
 }
 
 func TestGenerate_InvalidValues(t *testing.T) {

@@ -16,12 +16,18 @@ func TestRead_TrellisCatalogue(t *testing.T) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	require.NoError(t, err)
 
-	var of []string
+	var of, observing []string
 	for _, e := range catalogue.Registrations {
+		if e.Role == registration.RoleSecondary {
+			observing = append(observing, e.Name)
+		}
+	}
+	for _, e := range catalogue.Primaries().Registrations {
 		of = append(of, e.Chart)
 		assert.Equal(t, registration.RolePrimary, e.Role, e.Name)
 	}
-	assert.Equal(t, charts.Names(), of, "each chart is registered once, in the order in which a shoot meets them")
+	assert.Equal(t, charts.Names(), of, "each chart is registered once as a primary, in the order in which a shoot meets them")
+	assert.Equal(t, []string{"infrastructure-secondary", "network-secondary", "worker-secondary"}, observing)
 	assert.Equal(t, &registration.Admission{Name: "admission", Types: []string{"openstack", "calico", "registrations"}}, catalogue.Admission)
 	assert.Equal(t, &registration.Installer{Name: "controllerinstallation", Types: []string{"trellis"}}, catalogue.Installer)
 }
@@ -64,7 +70,7 @@ func TestRead_Invalid(t *testing.T) {
 		},
 		"an entry that is empty": {
 			"registrations:\n-\n",
-			"registrations[0]: is empty; give name, chart, kind, types, policy, seedSelector, podSecurity, role, " +
+			"registrations[0]: is empty; give name, chart, kind, types, policy, seedSelector, podSecurity, role, observations, " +
 				"leaderElectionID, heartbeatNamespace, reconcileTimeout, lifecycle, autoEnable, clusterCompatibility, " +
 				"workerlessSupported, continuousEndpointUpdate",
 		},
@@ -74,7 +80,7 @@ func TestRead_Invalid(t *testing.T) {
 		"a field that Gardener has no more": {
 			"registrations:\n- {name: x, globallyEnabled: true}",
 			"registrations[0].globallyEnabled: is not a field; there are name, chart, kind, types, policy, seedSelector, podSecurity, " +
-				"role, leaderElectionID, heartbeatNamespace, reconcileTimeout, lifecycle, autoEnable, " +
+				"role, observations, leaderElectionID, heartbeatNamespace, reconcileTimeout, lifecycle, autoEnable, " +
 				"clusterCompatibility, workerlessSupported, continuousEndpointUpdate",
 		},
 		"a field inside of a field": {

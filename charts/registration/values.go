@@ -13,16 +13,25 @@ import (
 // Values are those of a chart, as decoded from YAML or JSON.
 type Values = map[string]any
 
+// secondaryConcurrency is how many objects a secondary observes at the same time, unless an option says otherwise. It has time, and nobody waits for it.
+const secondaryConcurrency = 2
+
 // values are what the chart is installed with: what the catalogue says, and over it what the options say.
 func (e Entry) values(o Options) ([]byte, error) {
 	values := Values{"types": e.Types}
+	if e.Role == RoleSecondary {
+		values["role"], values["concurrentSyncs"] = RoleSecondary, secondaryConcurrency
+		if len(e.Observations) > 0 {
+			values["observations"] = e.Observations
+		}
+	}
 	if e.LeaderElectionID != e.defaultLeaderElectionID() {
 		values["leaderElection"] = Values{"id": e.LeaderElectionID}
 	}
 	if e.HeartbeatNamespace != "" {
 		values["heartbeat"] = Values{"namespace": e.HeartbeatNamespace}
 	}
-	for binary, place := range imagesOf(e.Chart, e.Types) {
+	for binary, place := range e.images() {
 		if image := o.image(binary); len(image) > 0 {
 			merge(values, nest(image, place...))
 		}
@@ -59,12 +68,12 @@ func (o Options) image(binary string) Values {
 	return image
 }
 
-// imagesOf returns the path in the values of a chart of each image of Trellis that it deploys, by binary. The chart of Worker has a machine controller
-// for each type.
-func imagesOf(chart string, types []string) map[string][]string {
-	images := map[string][]string{chart: {"image"}}
-	if chart == "worker-controller" {
-		for _, providerType := range types {
+// images returns the path in the values of the chart of each image of Trellis that it deploys, by binary. A primary for Worker has a machine controller for
+// each type.
+func (e Entry) images() map[string][]string {
+	images := map[string][]string{e.Chart: {"image"}}
+	if e.Chart == "worker-controller" && e.Role != RoleSecondary {
+		for _, providerType := range e.Types {
 			images["machine-controller-"+providerType] = []string{"machineController", "images", providerType}
 		}
 	}
@@ -75,7 +84,7 @@ func imagesOf(chart string, types []string) map[string][]string {
 func (c Catalogue) Binaries() []string {
 	var all []string
 	for _, e := range c.Registrations {
-		all = slices.AppendSeq(all, maps.Keys(imagesOf(e.Chart, e.Types)))
+		all = slices.AppendSeq(all, maps.Keys(e.images()))
 	}
 	if c.Admission != nil {
 		all = append(all, admissionBinary)

@@ -18,6 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/charts"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
+	"github.com/trellis-garden/trellis/e2e/internal/grm"
 	"github.com/trellis-garden/trellis/e2e/internal/kcm"
 	"github.com/trellis-garden/trellis/e2e/internal/seed"
 )
@@ -31,12 +32,14 @@ const (
 // environment is a seed without installations.
 type environment struct {
 	*clusters.Seed
+	// programs is the folder of other projects' programs.
+	programs string
 }
 
 // TestCharts tests all charts in one seed. The parts do not depend on one another.
 func TestCharts(t *testing.T) {
-	started := clusterstest.New(t, clusters.Options{Bare: true, Programs: []string{kcm.Name}})
-	env := &environment{Seed: started.Source}
+	started := clusterstest.New(t, clusters.Options{Bare: true, Programs: []string{kcm.Name, grm.Name}})
+	env := &environment{Seed: started.Source, programs: started.Programs}
 	env.setUp(t)
 	checker, err := kcm.Start(t.Context(), started.Programs, t.TempDir(), env.Kubeconfig, "validatingadmissionpolicy-status-controller")
 	require.NoError(t, err)
@@ -49,6 +52,7 @@ func TestCharts(t *testing.T) {
 		{"DryRun", testDryRun},
 		{"StatusGuard", testStatusGuard},
 		{"SecretGuard", testSecretGuard},
+		{"UninstallSecondary", testUninstallSecondary},
 		{"CommandLines", testCommandLines},
 		{"Types", testTypes},
 		{"Metrics", testMetrics},
@@ -107,11 +111,16 @@ func typesOf(name string) []string {
 // render renders a chart with its types, and with other values.
 func render(t *testing.T, name string, values map[string]any) []*unstructured.Unstructured {
 	t.Helper()
+	return renderAs(t, release(name), name, values)
+}
+
+func renderAs(t *testing.T, release charts.Release, name string, values map[string]any) []*unstructured.Unstructured {
+	t.Helper()
 	archive, err := charts.Archive(name, "v0.1.0")
 	require.NoError(t, err)
 	all := map[string]any{"types": typesOf(name)}
 	maps.Copy(all, values)
-	objects, err := charts.Render(archive, release(name), all)
+	objects, err := charts.Render(archive, release, all)
 	require.NoError(t, err)
 	return objects
 }

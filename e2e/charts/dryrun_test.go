@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +18,7 @@ import (
 func testDryRun(t *testing.T, env *environment) {
 	counts := map[string]int{}
 	for _, name := range all() {
-		for place, values := range map[string]map[string]any{"by default": nil, "with everything": allValues(name)} {
+		for place, values := range placesOf(name) {
 			t.Run(name+" "+place, func(t *testing.T) {
 				for _, object := range render(t, name, values) {
 					assert.NoError(t, env.dryRunCreate(t, object), "%s %s", object.GetKind(), object.GetName())
@@ -37,6 +38,23 @@ func testDryRun(t *testing.T, env *environment) {
 		assert.GreaterOrEqual(t, counts[kind], len(charts.Names()), kind)
 	}
 	env.assertStrict(t)
+}
+
+// placesOf are values of a chart, by what they are for.
+func placesOf(name string) map[string]map[string]any {
+	places := map[string]map[string]any{"by default": nil, "with everything": allValues(name)}
+	if slices.Contains(observing(), name) {
+		everything := allValues(name)
+		everything["role"], everything["extensionClasses"] = "secondary", []string{"shoot"}
+		places["as a secondary"] = map[string]any{"role": "secondary"}
+		places["as a secondary with everything"] = everything
+	}
+	return places
+}
+
+// observing lists the charts of binaries that can be secondaries.
+func observing() []string {
+	return []string{"infrastructure-controller", "network-controller", "worker-controller"}
 }
 
 // assertStrict asserts that a dry run would find errors.

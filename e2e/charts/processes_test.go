@@ -88,6 +88,13 @@ func testTypes(t *testing.T, _ *environment) {
 // samples is searched on that page.
 func testMetrics(t *testing.T, env *environment) {
 	documented := documentedMetrics(t)
+	for _, name := range observing() {
+		for metric := range strings.SplitSeq(keptBy(t, name, map[string]any{"role": "secondary"}), "|") {
+			if strings.HasPrefix(metric, "trellis_") {
+				assert.True(t, documented[withoutSuffix(metric)], metric)
+			}
+		}
+	}
 	for _, name := range charts.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +104,7 @@ func testMetrics(t *testing.T, env *environment) {
 					assert.True(t, documented[withoutSuffix(metric)], "%s is not in docs/reference/metrics.md", metric)
 				}
 			}
-			for metric := range strings.SplitSeq(keptBy(t, name), "|") {
+			for metric := range strings.SplitSeq(keptBy(t, name, nil), "|") {
 				bare := withoutSuffix(metric)
 				switch {
 				case strings.HasPrefix(metric, "trellis_"):
@@ -118,9 +125,9 @@ func withoutSuffix(series string) string {
 	return regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(series, "")
 }
 
-func keptBy(t *testing.T, name string) string {
+func keptBy(t *testing.T, name string, values map[string]any) string {
 	t.Helper()
-	monitor := only(t, render(t, name, nil), "ServiceMonitor")
+	monitor := only(t, render(t, name, values), "ServiceMonitor")
 	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
 	require.NoError(t, err)
 	relabelings, _, err := unstructured.NestedSlice(endpoints[0].(map[string]any), "metricRelabelings")

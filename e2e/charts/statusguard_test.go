@@ -27,12 +27,14 @@ type guarded struct {
 const (
 	gardenlet = "system:serviceaccount:garden:gardenlet"
 	secondary = "system:serviceaccount:extension-observer:observer"
+	// writersGroup is a group of those who may write all extension objects.
+	writersGroup = "writers"
 )
 
 // testStatusGuard lets users write the status of guarded objects. All of them have the right; they differ in their identity.
 func testStatusGuard(t *testing.T, env *environment) {
 	require.NoError(t, env.Client.Create(t.Context(), writers()))
-	require.NoError(t, env.Client.Create(t.Context(), everybody()))
+	require.NoError(t, env.Client.Create(t.Context(), writersBinding()))
 	for _, g := range []guarded{
 		{env, "infrastructure-controller", "Infrastructure", "infrastructures", "openstack"},
 		{env, "controlplane-controller", "ControlPlane", "controlplanes", "openstack"},
@@ -46,11 +48,14 @@ func testStatusGuard(t *testing.T, env *environment) {
 				}
 			}
 			g.waitForStatusGuard(t)
+			g.waitForObjectGuard(t)
 			g.assertOthersReportConditionsOnly(t)
 			g.assertSizeDoesNotMatter(t)
 			g.assertWriters(t)
 			g.assertNothingElseIsGuarded(t)
+			g.assertProtectedFields(t)
 			g.assertNoWarnings(t, release(g.chart).Name+".trellis.extensions.gardener.cloud")
+			g.assertNoWarnings(t, "objects."+release(g.chart).Name+".trellis.extensions.gardener.cloud")
 		})
 	}
 }
@@ -120,7 +125,7 @@ func (g guarded) assertSizeDoesNotMatter(t *testing.T) {
 func (g guarded) assertWriters(t *testing.T) {
 	t.Helper()
 	object := g.create(t, "fulfilled", g.provider, fullStatus())
-	controller := fmt.Sprintf("system:serviceaccount:%s:gardener-extension-%s", release(g.chart).Namespace, release(g.chart).Name)
+	controller := g.account()
 	require.NoError(t, g.patch(t, controller, object, map[string]any{"lastOperation": operation("Processing"), "observedGeneration": 4}))
 	require.NoError(t, g.patch(t, controller, object, map[string]any{"providerStatus": nil}))
 	// gardenlet restores a state, and clears what it has stored elsewhere.
@@ -143,10 +148,10 @@ func (g guarded) assertNothingElseIsGuarded(t *testing.T) {
 	annotated := g.create(t, "annotated", g.provider, fullStatus(), "shoot")
 	err := g.patch(t, secondary, annotated, map[string]any{"observedGeneration": 5})
 	require.True(t, apierrors.IsForbidden(err), "%v", err)
-	// The policy does not concern other parts of the object.
+	// The policies do not concern other parts of the object.
 	before := annotated.DeepCopy()
 	annotated.SetAnnotations(map[string]string{"seen": "yes"})
-	require.NoError(t, g.as(t, secondary).Patch(t.Context(), annotated, client.MergeFrom(before)))
+	require.NoError(t, g.asWriter(t, secondary).Patch(t.Context(), annotated, client.MergeFrom(before)))
 }
 
 // create creates an object with a status, as an administrator, whom the policy permits.
@@ -180,13 +185,20 @@ func (g guarded) patch(t *testing.T, user string, object *unstructured.Unstructu
 	t.Helper()
 	document, err := json.Marshal(map[string]any{"status": status})
 	require.NoError(t, err)
-	return g.as(t, user, groups...).Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, document))
+	return g.asWriter(t, user, groups...).Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, document))
 }
 
-func (g guarded) as(t *testing.T, user string, groups ...string) client.Client {
+// asWriter returns a client of a user who may write all extension objects, as far as RBAC is concerned.
+func (g guarded) asWriter(t *testing.T, user string, groups ...string) client.Client {
 	t.Helper()
-	config := rest.CopyConfig(g.Config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
+	return g.as(t, user, append(groups, writersGroup)...)
+}
+
+// as returns a client of a user.
+func (env *environment) as(t *testing.T, user string, groups ...string) client.Client {
+	t.Helper()
+	config := rest.CopyConfig(env.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
 	c, err := client.New(config, client.Options{})
 	require.NoError(t, err)
 	return c
@@ -211,11 +223,11 @@ func writers() *rbacv1.ClusterRole {
 	}
 }
 
-func everybody() *rbacv1.ClusterRoleBinding {
+func writersBinding() *rbacv1.ClusterRoleBinding {
 	return &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "writers"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "writers"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: writersGroup}},
 	}
 }
 

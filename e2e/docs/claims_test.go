@@ -99,6 +99,7 @@ kubectl --kubeconfig "$GARDEN" -n garden-dev get shoot first`,
 			},
 		},
 		"docs/operations/admission.md":       admissionClaims(),
+		"docs/operations/secondaries.md":     secondaryClaims(),
 		"docs/operations/staged-rollouts.md": rolloutClaims(),
 		"docs/operations/security.md": {
 			"kubectl label secret -n <namespace> -l name=ca-<binary>-webhook --overwrite issued-at-time=0": {

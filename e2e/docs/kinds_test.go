@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// installKinds creates the kinds of a garden that pages use, without a schema: e2e/garden and e2e/admission show the same objects to Gardener's API
+// installKinds creates the kinds of a garden and of a seed that pages use, without a schema: e2e/garden and e2e/admission show the same objects to Gardener's API
 // server.
 func installKinds(t *testing.T, config *rest.Config) {
 	t.Helper()
-	const core, security, operator = "core.gardener.cloud", "security.gardener.cloud", "operator.gardener.cloud"
+	const core, security, operator, extensions = "core.gardener.cloud", "security.gardener.cloud", "operator.gardener.cloud", "extensions.gardener.cloud"
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{
 		definition(core, "Project", apiextensionsv1.ClusterScoped, "v1beta1"),
 		definition(core, "CloudProfile", apiextensionsv1.ClusterScoped, "v1beta1"),
@@ -27,6 +27,9 @@ func installKinds(t *testing.T, config *rest.Config) {
 		definition(core, "ControllerInstallation", apiextensionsv1.ClusterScoped, "v1beta1"),
 		definition(core, "ControllerDeployment", apiextensionsv1.ClusterScoped, "v1", "v1beta1"),
 		definition(security, "CredentialsBinding", apiextensionsv1.NamespaceScoped, "v1alpha1"),
+		definition(extensions, "Infrastructure", apiextensionsv1.NamespaceScoped, "v1alpha1"),
+		definition(extensions, "Network", apiextensionsv1.NamespaceScoped, "v1alpha1"),
+		definition(extensions, "Worker", apiextensionsv1.NamespaceScoped, "v1alpha1"),
 		definition(operator, "Extension", apiextensionsv1.ClusterScoped, "v1alpha1"),
 	}})
 	require.NoError(t, err)

@@ -27,11 +27,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/garden"
 )
 
-// trellisRegistrations are the names of our registrations.
+// trellisRegistrations are the names of our primary registrations.
 func trellisRegistrations(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, entry := range catalogue(t).Registrations {
+	for _, entry := range catalogue(t).Primaries().Registrations {
 		names = append(names, entry.Name)
 	}
 	return names

@@ -281,6 +281,9 @@ func (c *config) check() []error {
 	if c.cleanupConfigMap != "" && c.leaderElectionNamespace == "" {
 		errs = append(errs, errors.New("--cleanup-configmap: needs --leader-election-namespace outside a pod, where the ConfigMap is"))
 	}
+	if c.role == roleSecondary {
+		return errs // it serves no webhooks
+	}
 	return append(errs, c.webhooks.check()...)
 }
 

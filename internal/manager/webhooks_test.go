@@ -87,6 +87,13 @@ func TestParseFlags_InvalidWebhookFlags(t *testing.T) {
 	}
 }
 
+func TestParseFlags_SecondaryWithoutWebhooks(t *testing.T) {
+	binary := webhookBinary()
+	binary.Observations = []string{"drift"}
+	_, err := parseFlags(binary, []string{"--types=aws", "--role=secondary", "--leader-election=false"}, environment{})
+	require.NoError(t, err, "a place for certificates is of no use")
+}
+
 func TestParseFlags_ValidWebhookFlags(t *testing.T) {
 	defaults := WebhookOptions{
 		Compiled: webhookBinary().Webhooks, Mode: "service", ConfigName: "gardener-extension-" + webhookBinary().Name, ServicePort: 9443, ServerPort: 9443,

@@ -9,9 +9,12 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,8 +31,15 @@ import (
 
 // CleanupFinalizer is the finalizer of the ConfigMap that marks an installation. Whatever deletes the ConfigMap with the other objects of an installation
 // waits until the controller has removed its conditions from all objects and then the finalizer. The controller itself must outlive the ConfigMap: its
-// Deployment and its rights are deleted with its namespace only.
+// Deployment and its rights are deleted with its namespace only. For the cluster-scoped objects among them see MarkerClusterRole.
 const CleanupFinalizer = "trellis.extensions.gardener.cloud/observations"
+
+// Keys of the data of the ConfigMap that marks an installation. The values are the names of the controller's ClusterRole and ClusterRoleBinding, which
+// are to be deleted with the namespace: before the controller removes the finalizer, it makes the namespace their owner. They may be missing.
+const (
+	MarkerClusterRole        = "clusterRole"
+	MarkerClusterRoleBinding = "clusterRoleBinding"
+)
 
 // pageSize is the number of objects in one page of a list.
 const pageSize = 250
@@ -80,6 +90,9 @@ func (c *cleanup[O]) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("removing the conditions of an uninstalled controller: %w", err)
 	}
+	if err := c.controller.releaseClusterObjects(ctx, marker); err != nil {
+		return reconcile.Result{}, err
+	}
 	before := marker.DeepCopy()
 	controllerutil.RemoveFinalizer(marker, CleanupFinalizer)
 	if err := c.controller.client.Patch(ctx, marker, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
@@ -87,6 +100,43 @@ func (c *cleanup[O]) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	log.Info("All conditions of the controller are removed", "objects", count)
 	return reconcile.Result{}, nil
+}
+
+// releaseClusterObjects makes the namespace of the marker the owner of the cluster-scoped objects that the marker names. The controller needs these objects
+// until it is deleted itself, so it cannot delete them. For the API server, a change of owners alone grants no rights, so the controller need not have all
+// rights that its ClusterRole grants.
+func (c *observerController[O]) releaseClusterObjects(ctx context.Context, marker *corev1.ConfigMap) error {
+	for key, kind := range map[string]string{MarkerClusterRole: "ClusterRole", MarkerClusterRoleBinding: "ClusterRoleBinding"} {
+		name := marker.Data[key]
+		if name == "" {
+			continue
+		}
+		if err := c.setOwner(ctx, rbacv1.SchemeGroupVersion.WithKind(kind), name, marker.Namespace); err != nil {
+			return fmt.Errorf("making namespace %s the owner of %s %s, so that it is deleted with it: %w", marker.Namespace, kind, name, err)
+		}
+	}
+	return nil
+}
+
+// setOwner makes a namespace an owner of a cluster-scoped object, if the object exists.
+func (c *observerController[O]) setOwner(ctx context.Context, kind schema.GroupVersionKind, name, namespaceName string) error {
+	namespace, object := &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	object.SetGroupVersionKind(kind)
+	if err := c.reader.Get(ctx, client.ObjectKey{Name: namespaceName}, namespace); err != nil {
+		return err
+	}
+	if err := c.reader.Get(ctx, client.ObjectKey{Name: name}, object); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if slices.ContainsFunc(object.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == namespace.UID }) {
+		return nil
+	}
+	before := object.DeepCopy()
+	object.OwnerReferences = append(object.OwnerReferences, metav1.OwnerReference{
+		APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Namespace", Name: namespace.Name, UID: namespace.UID,
+	})
+	return client.IgnoreNotFound(c.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
 }
 
 // removeAll removes the conditions of all observations from all objects of the kind and returns the number of changed objects.

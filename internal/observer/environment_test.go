@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -205,4 +206,12 @@ func (env *environment) marker() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: env.namespace, Name: "marker", Finalizers: []string{observer.CleanupFinalizer},
 	}}
+}
+
+// waitForMarkerRemoval waits until the process has removed the finalizer of a deleted marker.
+func (env *environment) waitForMarkerRemoval() {
+	env.t.Helper()
+	require.Eventually(env.t, func() bool {
+		return apierrors.IsNotFound(env.server.Client.Get(env.t.Context(), env.options.Marker, env.marker()))
+	}, timeout, 20*time.Millisecond, "the finalizer stays")
 }

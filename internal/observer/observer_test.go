@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -229,9 +232,7 @@ func TestObserver_Uninstalled(t *testing.T) {
 	require.NoError(t, env.writeHealth("check"))
 
 	require.NoError(t, env.server.Client.Delete(t.Context(), env.marker()))
-	require.Eventually(t, func() bool {
-		return apierrors.IsNotFound(env.server.Client.Get(t.Context(), env.options.Marker, env.marker()))
-	}, timeout, 20*time.Millisecond, "the finalizer stays")
+	env.waitForMarkerRemoval()
 	env.waitForRemoval("one", inSync)
 	assert.NotNil(t, v1beta1helper.GetCondition(env.get("one").Status.Conditions, primary))
 	before := env.observations()
@@ -248,6 +249,43 @@ func TestObserver_Uninstalled(t *testing.T) {
 	env.registry = prometheus.NewRegistry()
 	env.run()
 	env.waitForRemoval("one", inSync)
+}
+
+// The controller cannot delete its own rights before it has used them, and nothing else deletes them.
+func TestObserver_UninstalledWithClusterObjects(t *testing.T) {
+	env := newEnvironment(t)
+	env.options.Marker = client.ObjectKey{Namespace: env.namespace, Name: "marker"}
+	named := metav1.ObjectMeta{Name: "trellis:" + env.namespace, OwnerReferences: []metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: "another", UID: "another"},
+	}}
+	role := &rbacv1.ClusterRole{ObjectMeta: named, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}}
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: named, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}}
+	for _, object := range []client.Object{role, binding} {
+		require.NoError(t, env.server.Client.Create(t.Context(), object))
+		t.Cleanup(func() { _ = env.server.Client.Delete(context.WithoutCancel(t.Context()), object) })
+	}
+	namespace := &corev1.Namespace{}
+	require.NoError(t, env.server.Client.Get(t.Context(), client.ObjectKey{Name: env.namespace}, namespace))
+	want := append(slices.Clone(named.OwnerReferences), metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID})
+
+	env.run()
+	for range 2 { // the second time, the owners are there
+		marker := env.marker()
+		marker.Data = map[string]string{observer.MarkerClusterRole: role.Name, observer.MarkerClusterRoleBinding: binding.Name}
+		require.NoError(t, env.server.Client.Create(t.Context(), marker))
+		require.NoError(t, env.server.Client.Delete(t.Context(), marker))
+		env.waitForMarkerRemoval()
+		for _, object := range []client.Object{role, binding} {
+			require.NoError(t, env.server.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
+			assert.Equal(t, want, object.GetOwnerReferences())
+		}
+		assert.Len(t, role.Rules, 1)
+	}
+	marker := env.marker()
+	marker.Data = map[string]string{observer.MarkerClusterRole: "missing:" + env.namespace}
+	require.NoError(t, env.server.Client.Create(t.Context(), marker))
+	require.NoError(t, env.server.Client.Delete(t.Context(), marker))
+	env.waitForMarkerRemoval()
 }
 
 func TestAdd_Invalid(t *testing.T) {

@@ -108,13 +108,16 @@ func TestCheck_Manifests(t *testing.T) {
 	assert.Equal(t, exitFailed, got.code)
 	assert.Equal(t, `Seed planned (openstack, 1 shoot)
 
-  KIND                   TYPE         SERVED BY         WANTED BY
-  ControlPlane           openstack    controlplane *    the seed and shoot garden-dev/cat
-  DNSRecord              designate    NOBODY            shoot garden-dev/cat
-  Infrastructure         openstack    infrastructure *  the seed and shoot garden-dev/cat
-  Network                calico       network *         shoot garden-dev/cat
-  OperatingSystemConfig  gardenlinux  NOBODY            shoot garden-dev/cat
-  Worker                 openstack    worker *          the seed and shoot garden-dev/cat
+  KIND                   TYPE         SERVED BY                               WANTED BY
+  ControlPlane           openstack    controlplane *                          the seed and shoot garden-dev/cat
+  DNSRecord              designate    NOBODY                                  shoot garden-dev/cat
+  Infrastructure         openstack    infrastructure *                        the seed and shoot garden-dev/cat
+                                      infrastructure-secondary * (secondary)
+  Network                calico       network *                               shoot garden-dev/cat
+                                      network-secondary * (secondary)
+  OperatingSystemConfig  gardenlinux  NOBODY                                  shoot garden-dev/cat
+  Worker                 openstack    worker *                                the seed and shoot garden-dev/cat
+                                      worker-secondary * (secondary)
 
   Problems:
   - DNSRecord/designate is registered by nobody: until it is, Gardener installs, updates and removes nothing on this seed; register an extension for it. Wanted by shoot garden-dev/cat

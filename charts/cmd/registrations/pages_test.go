@@ -144,7 +144,7 @@ func TestPages_FreshLandscape(t *testing.T) {
 	for _, resource := range upstreamRegistration.Spec.Resources {
 		all = append(all, resource.Kind)
 	}
-	for _, entry := range catalogue.Registrations {
+	for _, entry := range catalogue.Primaries().Registrations {
 		if slices.Contains(entry.Types, "openstack") {
 			all, off = append(all, entry.Kind), append(off, strings.ToLower(entry.Kind))
 		}
@@ -161,7 +161,7 @@ func TestPages_FreshLandscape(t *testing.T) {
 	for _, file := range files {
 		assert.Contains(t, block, "docs/examples/openstack/"+filepath.Base(file))
 	}
-	for _, entry := range catalogue.Registrations {
+	for _, entry := range catalogue.Primaries().Registrations {
 		assert.Contains(t, block, entry.Name)
 	}
 }

@@ -37,12 +37,18 @@ func page() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	secondaries, err := rightsOfSecondaries()
+	if err != nil {
+		return "", err
+	}
 	var text strings.Builder
 	err = parsed.Execute(&text, map[string]string{
-		"Everywhere": table(all, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
-		"At":         table(all, func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
-		"Garden":     table(garden, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
-		"InGarden":   table(garden[:1], func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
+		"Everywhere":    table(all, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
+		"At":            table(all, func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
+		"Secondaries":   table(secondaries, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
+		"AtSecondaries": table(secondaries, func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
+		"Garden":        table(garden, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
+		"InGarden":      table(garden[:1], func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),
 
 		"Installer":           table([]rights{installer}, func(r rights) []rbacv1.PolicyRule { return r.clusterWide }),
 		"InstallerNamespaces": table(namespaces, func(r rights) []rbacv1.PolicyRule { return r.inNamespace }),

@@ -34,12 +34,41 @@ func rightsOf(controller string) (rights, error) {
 	if err != nil {
 		return rights{}, err
 	}
-	one, err := rightsIn(controller, charts.Release{Name: entry.Name, Namespace: namespace}, entry.Types)
+	return rightsOfEntry(entry)
+}
+
+// rightsOfSecondaries are those of all secondaries in the catalogue, by the names of their registrations.
+func rightsOfSecondaries() ([]rights, error) {
+	catalogue, err := registration.Read(charts.Catalogue())
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	var all []rights
+	for _, entry := range catalogue.Registrations {
+		if entry.Role != registration.RoleSecondary {
+			continue
+		}
+		one, err := rightsOfEntry(entry)
+		if err != nil {
+			return nil, err
+		}
+		one.subject = entry.Name
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func rightsOfEntry(entry registration.Entry) (rights, error) {
+	values := map[string]any{"types": entry.Types, "role": entry.Role}
+	one, err := rightsIn(entry.Chart, charts.Release{Name: entry.Name, Namespace: namespace}, values)
 	if err != nil {
 		return one, err
 	}
 	return one, one.rejectOtherNamespaces()
 }
+
+// withTypes returns the values of a chart without a role.
+func withTypes(types ...string) map[string]any { return map[string]any{"types": types} }
 
 // registrationOf returns the first registration of a controller in the catalogue, with the types of all its registrations.
 func registrationOf(controller string) (registration.Entry, error) {
@@ -49,8 +78,8 @@ func registrationOf(controller string) (registration.Entry, error) {
 	}
 	var found registration.Entry
 	for _, entry := range catalogue.Registrations {
-		if entry.Chart == controller {
-			found.Name = cmp.Or(found.Name, entry.Name)
+		if entry.Chart == controller && entry.Role == registration.RolePrimary {
+			found.Name, found.Chart, found.Role = cmp.Or(found.Name, entry.Name), entry.Chart, entry.Role
 			found.Types = append(found.Types, entry.Types...)
 		}
 	}
@@ -74,7 +103,7 @@ func (r *rights) rejectOtherNamespaces() error {
 // rightsOfInstaller are those of the operator that installs, where it works for many seeds: in the virtual garden everywhere, and in single namespaces of
 // the runtime cluster and of the virtual garden, as gardener-operator gives them.
 func rightsOfInstaller() (garden rights, namespaces []rights, err error) {
-	runtimeHalf, err := rightsIn(charts.InstallationRuntime, charts.Release{Name: "controllerinstallation-garden", Namespace: "garden"}, []string{"trellis"})
+	runtimeHalf, err := rightsIn(charts.InstallationRuntime, charts.Release{Name: "controllerinstallation-garden", Namespace: "garden"}, withTypes("trellis"))
 	if err != nil {
 		return garden, nil, err
 	}
@@ -85,7 +114,7 @@ func rightsOfInstaller() (garden rights, namespaces []rights, err error) {
 		return garden, nil, fmt.Errorf("chart %s: the page has no place for rights in all namespaces of the runtime cluster", charts.InstallationRuntime)
 	}
 	garden, err = rightsIn(charts.InstallationApplication,
-		charts.Release{Name: "controllerinstallation-garden", Namespace: "extension-controllerinstallation-garden"}, []string{"trellis"})
+		charts.Release{Name: "controllerinstallation-garden", Namespace: "extension-controllerinstallation-garden"}, withTypes("trellis"))
 	if err != nil {
 		return garden, nil, err
 	}
@@ -99,7 +128,7 @@ func rightsOfInstaller() (garden rights, namespaces []rights, err error) {
 
 // boundInSeed are the names of the roles that the operator has in a seed.
 func boundInSeed() ([]string, error) {
-	one, err := rightsIn(charts.InstallationSeed, charts.Release{Name: "controllerinstallation", Namespace: namespace}, []string{"trellis"})
+	one, err := rightsIn(charts.InstallationSeed, charts.Release{Name: "controllerinstallation", Namespace: namespace}, withTypes("trellis"))
 	return one.bound, err
 }
 
@@ -110,7 +139,7 @@ func rightsOfAdmission(types ...string) ([]rights, error) {
 		{"runtime cluster", charts.AdmissionRuntime, "garden"},
 		{"virtual garden", charts.AdmissionApplication, "extension-admission"},
 	} {
-		one, err := rightsIn(half.chart, charts.Release{Name: "admission", Namespace: half.namespace}, types)
+		one, err := rightsIn(half.chart, charts.Release{Name: "admission", Namespace: half.namespace}, withTypes(types...))
 		if err != nil {
 			return nil, err
 		}
@@ -123,13 +152,13 @@ func rightsOfAdmission(types ...string) ([]rights, error) {
 	return both, nil
 }
 
-func rightsIn(chart string, release charts.Release, types []string) (rights, error) {
+func rightsIn(chart string, release charts.Release, values map[string]any) (rights, error) {
 	r := rights{subject: chart, otherNamespaces: map[string][]rbacv1.PolicyRule{}}
 	archive, err := charts.Archive(chart, "v0.0.0")
 	if err != nil {
 		return r, fmt.Errorf("packing chart %s: %w", chart, err)
 	}
-	objects, err := charts.Render(archive, release, map[string]any{"types": types})
+	objects, err := charts.Render(archive, release, values)
 	if err != nil {
 		return r, fmt.Errorf("rendering chart %s: %w", chart, err)
 	}

@@ -1,7 +1,7 @@
 {{- define "common.serviceAccount" -}}
 apiVersion: v1
 kind: ServiceAccount
-{{ include "common.metadata" . }}
+{{ include "common.keptMetadata" . }}
 automountServiceAccountToken: false
 {{- end -}}
 
@@ -15,10 +15,17 @@ subjects:
 {{/* Rules that every controller has in all namespaces. */}}
 {{- define "common.clusterRules" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
+{{- if include "common.secondary" . -}}
+# The objects that it observes. It writes conditions in their status, and nothing else.
+- apiGroups: [extensions.gardener.cloud]
+  resources: [{{ $facts.resource }}]
+  verbs: [get, list, watch]
+{{- else -}}
 # The objects that it reconciles. It writes finalizers and removes the operation annotation; it neither creates nor deletes objects.
 - apiGroups: [extensions.gardener.cloud]
   resources: [{{ $facts.resource }}]
   verbs: [get, list, watch, patch]
+{{- end }}
 - apiGroups: [extensions.gardener.cloud]
   resources: [{{ $facts.resource }}/status]
   verbs: [patch]
@@ -30,6 +37,9 @@ subjects:
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- if include "common.secondary" . }}
+{{ include "common.cleanupClusterRules" . }}
+{{- end }}
 {{- end -}}
 
 {{/* Rules of a controller with admission webhooks: it registers them in configurations of one name. */}}
@@ -73,7 +83,7 @@ roleRef:
 {{- $heartbeat := include "common.heartbeatNamespace" . -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
-{{ include "common.metadata" . }}
+{{ include "common.keptMetadata" . }}
 rules:
 {{- include "common.leaseRules" (list . .Release.Namespace) }}
 # Events of leader election.
@@ -86,10 +96,13 @@ rules:
   resources: [secrets]
   verbs: [get, list, create, patch, delete]
 {{- end }}
+{{- if include "common.secondary" . }}
+{{ include "common.cleanupRules" . }}
+{{- end }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
-{{ include "common.metadata" . }}
+{{ include "common.keptMetadata" . }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role

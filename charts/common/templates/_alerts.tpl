@@ -3,7 +3,9 @@
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $job := printf "job=%q" (include "common.name" .) -}}
 {{- $prefix := printf "Trellis%s" $facts.kind -}}
-{{- $process := empty $facts.resource | ternary $prefix (printf "%sController" $prefix) -}}
+{{- $secondary := include "common.secondary" . -}}
+{{- $process := empty $facts.resource | ternary $prefix (printf "%s%s" $prefix (empty $secondary | ternary "Controller" "Observer")) -}}
+{{- $who := include "common.process" . -}}
 {{- $labels := include "common.alertLabels" . -}}
 - alert: {{ $process }}Down
   expr: absent(up{ {{- $job -}} } == 1)
@@ -12,15 +14,18 @@
     severity: critical
     {{- $labels | nindent 4 }}
   annotations:
-    {{- if $facts.resource }}
-    summary: The {{ .Chart.Name }} is down
+    summary: The {{ $who }} is down
+    {{- if $secondary }}
     description: >-
-      Prometheus cannot reach any replica of the {{ .Chart.Name }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join ", " }} are not
+      Prometheus cannot reach any replica of the {{ $who }}. Shoots are not observed. Without its heartbeat gardenlet can also report the health of the
+      {{ $facts.resource }} as Unknown, although it is the primary controller that reports it.
+    {{- else if $facts.resource }}
+    description: >-
+      Prometheus cannot reach any replica of the {{ $who }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join ", " }} are not
       reconciled{{ if $facts.webhooks }}, and its webhooks make the API server refuse objects of their control planes{{ end }}.
     {{- else }}
-    summary: The {{ include "common.binary" . }} is down
     description: >-
-      Prometheus cannot reach any replica of {{ include "common.binary" . }}. {{ $facts.down }} ({{ .Values.types | join ", " }}).
+      Prometheus cannot reach any replica of {{ $who }}. {{ $facts.down }} ({{ .Values.types | join ", " }}).
     {{- end }}
 - alert: {{ $process }}WithoutLeader
   expr: max(leader_election_master_status{ {{- $job }},name={{ include "common.leaderElectionID" . | quote -}} }) < 1
@@ -29,15 +34,16 @@
     severity: critical
     {{- $labels | nindent 4 }}
   annotations:
+    summary: The {{ $who }} has no leader
     {{- if $facts.resource }}
-    summary: The {{ .Chart.Name }} has no leader
-    description: Replicas of the {{ .Chart.Name }} are running, but none of them has been leader for five minutes.
+    description: Replicas of the {{ $who }} are running, but none of them has been leader for five minutes.
     {{- else }}
-    summary: The {{ include "common.binary" . }} has no leader
     description: >-
-      Replicas of {{ include "common.binary" . }} are running, but none of them has been leader for five minutes: {{ $facts.stalled }}.
+      Replicas of {{ $who }} are running, but none of them has been leader for five minutes: {{ $facts.stalled }}.
     {{- end }}
-{{- if $facts.resource }}
+{{- if $secondary }}
+{{ include "common.observationAlerts" . }}
+{{- else if $facts.resource }}
 - alert: {{ $prefix }}OperationsFail
   expr: |-
     sum by (operation) (increase(trellis_reconcile_total{ {{- $job }},result="failed"}[30m]))
@@ -66,7 +72,7 @@
       One in ten operations {{`{{ $labels.operation }}`}} on {{ $facts.resource }} took longer than
       {{`{{ $value | humanizeDuration }}`}} in the last hour.
 {{- end }}
-{{- if $facts.queues }}
+{{- if or $facts.queues $secondary }}
 - alert: {{ $prefix }}ReconcilesFail
   expr: |-
     sum by (controller) (increase(controller_runtime_reconcile_total{ {{- $job }},result="error"}[30m]))
@@ -78,7 +84,7 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: Most reconciliations of the {{ include "common.binary" . }} fail
+    summary: Most reconciliations of the {{ $who }} fail
     description: >-
       {{`{{ $value | humanizePercentage }}`}} of the reconciliations of {{`{{ $labels.controller }}`}} failed in the last 30 minutes. Its
       logs and the status of the objects give the reasons.
@@ -91,9 +97,9 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: The {{ include "common.binary" . }} has a backlog
+    summary: The {{ $who }} has a backlog
     description: >-
-      {{`{{ $value }}`}} objects wait in the queue {{`{{ $labels.name }}`}} of the {{ include "common.binary" . }}. The value concurrentSyncs of its chart says how
+      {{`{{ $value }}`}} objects wait in the queue {{`{{ $labels.name }}`}} of the {{ $who }}. The value concurrentSyncs of its chart says how
       many it works on at the same time.
 {{- end }}
 - alert: {{ $prefix }}APIServerRefuses
@@ -105,9 +111,9 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: API servers reject requests of the {{ include "common.binary" . }}
+    summary: API servers reject requests of the {{ $who }}
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ include "common.binary" . }} to API servers end with {{`{{ $labels.code }}`}}.
+      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ $who }} to API servers end with {{`{{ $labels.code }}`}}.
 {{- if and $facts.webhooks $facts.resource }}
 - alert: {{ $prefix }}WebhooksFail
   expr: |-
@@ -118,7 +124,7 @@
     severity: critical
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A webhook of the {{ .Chart.Name }} fails
+    summary: A webhook of the {{ $who }} fails
     description: >-
       {{`{{ $value | humanizePercentage }}`}} of the requests to the webhook {{`{{ $labels.webhook }}`}} fail, and the API server refuses the objects that
       they are about.
@@ -133,7 +139,7 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A webhook of the {{ include "common.binary" . }} is overloaded
+    summary: A webhook of the {{ $who }} is overloaded
     description: >-
       {{`{{ $value | humanizePercentage }}`}} of the requests to the webhook {{`{{ $labels.webhook }}`}} are rejected with 429, because it handles as many as it can.
       API servers retry them; users see slow writes, and failed ones where that takes longer than API servers wait. The value replicaCount of
@@ -145,7 +151,7 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: The webhooks' certificate of the {{ include "common.binary" . }} is not renewed
+    summary: The webhooks' certificate of the {{ $who }} is not renewed
     description: >-
       It expires in {{`{{ $value | humanizeDuration }}`}}. It should have been renewed ten days before; the leader's logs give the reason.
 - alert: {{ $prefix }}WebhooksSlow
@@ -157,7 +163,7 @@
     severity: warning
     {{- $labels | nindent 4 }}
   annotations:
-    summary: A webhook of the {{ include "common.binary" . }} is slow
+    summary: A webhook of the {{ $who }} is slow
     description: >-
       A request to the webhook {{`{{ $labels.webhook }}`}} takes {{`{{ $value | humanizeDuration }}`}}. API servers give up after ten seconds.
 {{- end }}
@@ -179,7 +185,7 @@
   annotations:
     summary: Requests to {{`{{ $labels.cloud_service }}`}} of {{`{{ $labels.cloud }}`}} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ .Chart.Name }} to {{`{{ $labels.cloud_service }}`}} of {{`{{ $labels.cloud }}`}} fail.
+      {{`{{ $value | humanizePercentage }}`}} of the requests of the {{ $who }} to {{`{{ $labels.service }}`}} of {{`{{ $labels.cloud }}`}} fail.
 - alert: {{ $prefix }}CloudLoginsFail
   expr: |-
     sum by (cloud) (increase(trellis_cloud_logins_total{ {{- $job }},result="failure"}[30m]))
@@ -193,7 +199,7 @@
   annotations:
     summary: Logins to {{`{{ $labels.cloud }}`}} fail
     description: >-
-      {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ .Chart.Name }} to {{`{{ $labels.cloud }}`}} failed in half an hour: its login service is
+      {{`{{ $value | humanizePercentage }}`}} of the logins of the {{ $who }} to {{`{{ $labels.cloud }}`}} failed in half an hour: its login service is
       failing, or credentials are wrong.
 {{- end }}
 {{- if $facts.own }}

@@ -9,6 +9,13 @@
 - {{ printf "--extension-classes=%s" . | quote }}
 {{- end }}
 - {{ printf "--max-concurrent-reconciles=%d" (.Values.concurrentSyncs | int64) | quote }}
+{{- if include "common.secondary" . }}
+{{- with .Values.observations }}
+- {{ printf "--observations=%s" (. | join ",") | quote }}
+{{- end }}
+- {{ printf "--observation-interval=%s" .Values.observationInterval | quote }}
+- {{ printf "--cleanup-configmap=%s" (include "common.markerName" .) | quote }}
+{{- end }}
 {{- with (.Values.gardener).version }}
 - {{ printf "--gardener-version=%s" . | quote }}
 {{- end }}
@@ -32,5 +39,7 @@
 - {{ printf "--metrics-bind-address=:%d" ($ports.metrics | int64) | quote }}
 - {{ printf "--log-level=%s" .Values.logLevel | quote }}
 - {{ printf "--log-format=%s" .Values.logFormat | quote }}
+{{- if not (include "common.secondary" .) }}
 {{- include "args" . }}
+{{- end }}
 {{- end -}}

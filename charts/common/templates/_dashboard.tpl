@@ -14,7 +14,7 @@ metadata:
     dashboard.monitoring.gardener.cloud/{{ include "common.prometheus" . }}: "true"
 data:
   {{ include "common.name" . }}.json: |
-    {{- .Files.Get "dashboards/controller.json"
+    {{- .Files.Get (include "common.secondary" . | empty | ternary "dashboards/controller.json" "dashboards/secondary.json")
       | replace "$(registration)" (include "common.baseName" .)
       | replace "$(uid)" (printf "trellis-%s" (include "common.baseName" .) | trunc 40)
       | replace "$(datasource)" (printf "prometheus-%s" (include "common.prometheus" .))

@@ -15,7 +15,7 @@ metadata:
     {{- . | nindent 4 }}
   {{- end }}
 spec:
-  replicas: {{ empty $facts.idle | ternary (.Values.replicaCount | int64) 0 }}
+  replicas: {{ include "common.replicas" . }}
   revisionHistoryLimit: 2
   # Shoots that need this controller wait while its Deployment is progressing. That is shortest if a pod is removed only after its successor is
   # ready.
@@ -131,6 +131,15 @@ spec:
       {{- end }}
 {{- end -}}
 
+{{- define "common.replicas" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- $replicas := .Values.replicaCount | int64 -}}
+{{- if and (include "common.secondary" .) (eq $replicas 0) -}}
+{{- fail "replicaCount: a secondary without replicas renews no heartbeat, so that gardenlet can report the health of the primary's objects as Unknown, and does not remove its conditions; set it to 1 or more, or uninstall the secondary" -}}
+{{- end -}}
+{{- empty $facts.idle | ternary $replicas 0 -}}
+{{- end -}}
+
 {{/* The volumes of its pods, a list in YAML. */}}
 {{- define "common.volumes" -}}
 {{- if .Values.serviceAccount.mountToken }}
@@ -183,6 +192,9 @@ spec:
 {{- end -}}
 {{- if include "common.imageVector" . -}}
 {{- $lines = append $lines (include "common.imageVectorReference" .) -}}
+{{- end -}}
+{{- with include "common.keep" . -}}
+{{- $lines = append $lines . -}}
 {{- end -}}
 {{- $lines | join "\n" -}}
 {{- end -}}

@@ -5,7 +5,7 @@ the sums, and the aggregate Prometheus is told to take them from there. In the g
 */}}
 {{- define "common.inLandscape" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
-{{- if and .Values.metrics.scrape (or $facts.resource $facts.queues) (eq (include "common.prometheus" .) "seed") -}}
+{{- if and .Values.metrics.scrape (not (include "common.secondary" .)) (or $facts.resource $facts.queues) (eq (include "common.prometheus" .) "seed") -}}
 true
 {{- end -}}
 {{- end -}}

@@ -11,7 +11,12 @@
 {{- define "common.metricNames" -}}
 {{- $facts := include "common.facts" . | fromYaml -}}
 - trellis_build_info
-{{- if $facts.resource }}
+{{- if include "common.secondary" . }}
+- trellis_observation_healthy
+- trellis_observation_timestamp_seconds
+- trellis_observation_failures_total
+- trellis_observation_conflicts_total
+{{- else if $facts.resource }}
 - trellis_reconcile_total
 - trellis_reconcile_duration_seconds_bucket
 {{- if include "common.inLandscape" . }}
@@ -63,6 +68,10 @@ spec:
       {{- include "common.selector" . | nindent 6 }}
   endpoints:
   - port: metrics
+    {{- if include "common.secondary" . }}
+    # The label namespace of its own metrics is the shoot's.
+    honorLabels: true
+    {{- end }}
     metricRelabelings:
     - action: keep
       sourceLabels: [__name__]

@@ -11,6 +11,7 @@ Each chart has a template "facts", a document of YAML:
   certificates:    whether it needs rights for the Secrets with the webhooks' certificates, because its other rights do not include them
   images:          whether it looks images up in image vectors
   clouds:          whether it calls the APIs of clouds, and so has metrics of these calls
+  observesClouds:  whether it does so as a secondary; if not, its pods reach no other destinations than DNS and the API server either
   slow:            90th percentile in seconds from which reconciliations count as slow
   logs:            components that it deploys, whose logs fluent-bit parses: prefixes of the names of pods and containers, and formats of
                    "common.logFormats", of which the first that matches is used
@@ -21,7 +22,28 @@ Each chart has a template "facts", a document of YAML:
   virtualGarden:   whether its pods in a seed reach the virtual garden where that runs in the same cluster
 */}}
 {{- define "common.facts" -}}
+{{- if include "common.secondary" . -}}
+{{- $facts := include "facts" . | fromYaml -}}
+{{- range list "webhooks" "certificates" "images" -}}
+{{- $_ := set $facts . false -}}
+{{- end -}}
+{{- if not $facts.observesClouds -}}
+{{- $facts = mergeOverwrite $facts (dict "clouds" false "networks" list) -}}
+{{- end -}}
+{{- toYaml (omit $facts "logs") -}}
+{{- else -}}
 {{- include "facts" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether the controller observes what a primary reconciles. It deploys nothing, and serves no webhooks. */}}
+{{- define "common.secondary" -}}
+{{- if eq (.Values.role | default "primary") "secondary" -}}true{{- end -}}
+{{- end -}}
+
+{{/* The controller as alerts name it. */}}
+{{- define "common.process" -}}
+{{ include "common.secondary" . | empty | ternary "" "secondary " }}{{ include "common.binary" . }}
 {{- end -}}
 
 {{- define "common.binary" -}}
@@ -100,11 +122,24 @@ metadata:
     {{- include "common.labels" . | nindent 4 }}
 {{- end -}}
 
+{{/* Metadata of what a secondary needs until it has removed its conditions. */}}
+{{- define "common.keptMetadata" -}}
+{{ include "common.metadata" . }}
+{{- with include "common.keep" . }}
+  annotations:
+    {{- . | nindent 4 }}
+{{- end }}
+{{- end -}}
+
 {{- define "common.clusterMetadata" -}}
 metadata:
   name: {{ include "common.clusterName" . }}
   labels:
     {{- include "common.labels" . | nindent 4 }}
+  {{- with include "common.keep" . }}
+  annotations:
+    {{- . | nindent 4 }}
+  {{- end }}
 {{- end -}}
 
 {{/* Values that gardenlet or gardener-operator add; any part of them may be absent. */}}
@@ -147,7 +182,13 @@ health: {{ $ports | empty | ternary 8081 (index (concat $ports (list 0 0 0)) 2) 
 
 {{/* The classes of extension objects to reconcile; empty is the binary's default. */}}
 {{- define "common.classes" -}}
-{{- if .Values.extensionClasses -}}
+{{- if include "common.secondary" . -}}
+{{- range .Values.extensionClasses -}}
+{{- if ne . "shoot" -}}
+{{- fail (printf "extensionClasses: has %s, but a secondary observes objects of shoots only; remove it" .) -}}
+{{- end -}}
+{{- end -}}
+{{- else if .Values.extensionClasses -}}
 {{ .Values.extensionClasses | join "," }}
 {{- else if include "common.inRuntimeCluster" . -}}
 garden

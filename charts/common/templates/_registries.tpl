@@ -27,6 +27,10 @@ metadata:
   namespace: {{ $.Release.Namespace }}
   labels:
     {{- include "common.labels" $ | nindent 4 }}
+  {{- with include "common.keep" $ }}
+  annotations:
+    {{- . | nindent 4 }}
+  {{- end }}
 type: kubernetes.io/dockerconfigjson
 data:
   .dockerconfigjson: {{ dict "auths" $auths | toRawJson | b64enc }}

@@ -4,7 +4,7 @@ the token of any ServiceAccount: it creates a Secret of the type kubernetes.io/s
 the token controller writes into it.
 */}}
 {{- define "common.secretGuard" -}}
-{{- if .Values.secretGuard.enabled -}}
+{{- if and .Values.secretGuard.enabled (not (include "common.secondary" .)) -}}
 {{- $controller := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "common.name" .) -}}
 {{- $namespaces := concat (list .Release.Namespace) (.Values.secretGuard.namespaces | default list) | uniq -}}
 {{- $name := printf "secrets.%s" (include "common.clusterDNSName" .) -}}

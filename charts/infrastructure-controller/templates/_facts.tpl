@@ -4,6 +4,7 @@ resource: infrastructures
 webhooks: false
 images: false
 clouds: true
+observesClouds: true
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
 # The APIs of clouds, in any network.

@@ -39,20 +39,20 @@ func (env *Env) startGarden(ctx context.Context) error {
 	return err
 }
 
-// Registrations are those of our controllers, by the names of their binaries.
+// Registrations are those of our primary controllers, by the names of their binaries.
 func Registrations() (map[string]registration.Entry, error) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalogue of registrations: %w", err)
 	}
 	entries := map[string]registration.Entry{}
-	for _, entry := range catalogue.Registrations {
+	for _, entry := range catalogue.Primaries().Registrations {
 		entries[entry.Chart] = entry
 	}
 	return entries, nil
 }
 
-// Install registers all our controllers in the garden, adds the Seed and a Shoot that need them, and waits until gardenlet reports them healthy.
+// Install registers all our primary controllers in the garden, adds the Seed and a Shoot that need them, and waits until gardenlet reports them healthy.
 // Build must have built the images of that version. It may be called once.
 func (env *Env) Install(ctx context.Context, version string) error {
 	return env.install(ctx, "controllers "+version, func(ctx context.Context) error { return env.register(ctx, version) })
@@ -119,14 +119,14 @@ func (env *Env) addSeed(ctx context.Context) error {
 	return err
 }
 
-// register creates the manifests of our registrations that contain the chart, as an admin does.
+// register creates the manifests of our primary registrations that contain the chart, as an admin does.
 func (env *Env) register(ctx context.Context, version string) error {
 	catalogue, err := registration.Read(charts.Catalogue())
 	if err != nil {
 		return fmt.Errorf("reading the catalogue of registrations: %w", err)
 	}
 	// The repository is never read.
-	files, err := registration.Generate(catalogue, registration.Options{Version: version, ChartRepository: "localhost/charts"})
+	files, err := registration.Generate(catalogue.Primaries(), registration.Options{Version: version, ChartRepository: "localhost/charts"})
 	if err != nil {
 		return fmt.Errorf("generating registrations: %w", err)
 	}
