@@ -13,7 +13,7 @@ metadata:
     {{- include "common.labels" . | nindent 4 }}
     dashboard.monitoring.gardener.cloud/{{ include "common.prometheus" . }}: "true"
 data:
-  {{ include "common.name" . }}.json: |
+  {{ include "common.name" . }}.json: |-
     {{- .Files.Get (include "common.secondary" . | empty | ternary "dashboards/controller.json" "dashboards/secondary.json")
       | replace "$(registration)" (include "common.baseName" .)
       | replace "$(uid)" (printf "trellis-%s" (include "common.baseName" .) | trunc 40)
@@ -21,7 +21,7 @@ data:
       | replace "$(job)" (include "common.name" .)
       | trim | nindent 4 }}
   {{- with .Files.Get "dashboards/landscape.json" }}
-  trellis-landscape.json: |
+  trellis-landscape.json: |-
     {{- . | trim | nindent 4 }}
   {{- end }}
 {{- end -}}
