@@ -158,6 +158,12 @@ func processRules() []importRule {
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
 		},
 		{
+			packages:   "internal/pages",
+			reason:     "lists are read in the same way whatever their kind is",
+			mayImport:  []string{"sigs.k8s.io/controller-runtime/pkg/client"},
+			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
 			packages:             "internal/signals",
 			reason:               "all programs handle signals in the same way, so it depends on nothing",
 			withoutCommonImports: true,
@@ -175,8 +181,8 @@ func processRules() []importRule {
 // admissionRules lists what runs in the garden.
 func admissionRules() []importRule {
 	light := []string{
-		"internal/fielderrors", "internal/mutation", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/controller-runtime/pkg/log",
-		"sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
+		"internal/fielderrors", "internal/mutation", "internal/pages", "sigs.k8s.io/controller-runtime/pkg/client",
+		"sigs.k8s.io/controller-runtime/pkg/log", "sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
 	}
 	notLinked := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/...", gardener + "/extensions/..."}
 	return []importRule{
@@ -260,7 +266,7 @@ func contractRules() []importRule {
 			packages: "internal/observer",
 			reason:   "the runtime of secondary controllers depends on Gardener and the objects of contracts, but on no contract, driver, cloud or SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+				"internal/contract", "internal/pages", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -452,7 +458,7 @@ func contractRules() []importRule {
 			packages: "internal/worker",
 			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
-				"internal/worker/machinestatus", "internal/contract", "internal/observer", "internal/mutation", "internal/cloud", "internal/fielderrors",
+				"internal/worker/machinestatus", "internal/contract", "internal/observer", "internal/pages", "internal/mutation", "internal/cloud", "internal/fielderrors",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "k8s.io/client-go/util/retry", machineTypes, vpaTypes,
 			}, gardenerLight()),

@@ -3,18 +3,38 @@ package contract
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
 // Object is an extension object of Gardener: an Infrastructure, a ControlPlane, a Worker, a Network.
 type Object interface {
 	client.Object
 	extensionsv1alpha1.Object
+}
+
+// NewList returns an empty list of the object's kind.
+func NewList(scheme *runtime.Scheme, object Object) (client.ObjectList, error) {
+	kind, err := apiutil.GVKForObject(object, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("looking up the kind of %T: %w", object, err)
+	}
+	empty, err := scheme.New(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err != nil {
+		return nil, fmt.Errorf("looking up the kind of lists of %s: %w", kind.Kind, err)
+	}
+	list, ok := empty.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%T is no list of objects", empty)
+	}
+	return list, nil
 }
 
 // Contract declares what is specific to one contract. All fields but the last three are required.

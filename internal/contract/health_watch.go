@@ -236,18 +236,9 @@ func (l *healthChecker[O]) changeHandler(claimed []predicate.Predicate) handler.
 
 // objectsIn returns the contract's objects in a namespace that are checked: usually one.
 func (l *healthChecker[O]) objectsIn(ctx context.Context, namespace string, claimed []predicate.Predicate) ([]Object, error) {
-	scheme := l.client.Scheme()
-	kind, err := apiutil.GVKForObject(l.health.New(), scheme)
+	list, err := NewList(l.client.Scheme(), l.health.New())
 	if err != nil {
 		return nil, err
-	}
-	empty, err := scheme.New(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err != nil {
-		return nil, err
-	}
-	list, ok := empty.(client.ObjectList)
-	if !ok {
-		return nil, fmt.Errorf("%T is no list of objects", empty)
 	}
 	if err := l.objects.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil, err

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -27,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/pages"
 )
 
 // CleanupFinalizer is the finalizer of the ConfigMap that marks an installation. Whatever deletes the ConfigMap with the other objects of an installation
@@ -40,9 +40,6 @@ const (
 	MarkerClusterRole        = "clusterRole"
 	MarkerClusterRoleBinding = "clusterRoleBinding"
 )
-
-// pageSize is the number of objects in one page of a list.
-const pageSize = 250
 
 // cleanup removes the conditions when the ConfigMap that marks the installation is deleted, and makes the controller inactive until there is one again.
 type cleanup[O contract.Object] struct {
@@ -163,37 +160,21 @@ func (c *observerController[O]) removeAll(ctx context.Context) (count int, err e
 	return count, errors.Join(err, errors.Join(failures...))
 }
 
-// eachObject calls a function with each object of the observed types and classes, read from the API server in pages.
+// eachObject calls a function with each object of the observed types, read from the API server page by page.
 func (c *observerController[O]) eachObject(ctx context.Context, do func(O)) error {
-	scheme := c.client.Scheme()
-	kind, err := apiutil.GVKForObject(c.observer.New(), scheme)
+	list, err := contract.NewList(c.client.Scheme(), c.observer.New())
 	if err != nil {
 		return err
 	}
-	var token string
-	for {
-		empty, err := scheme.New(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err != nil {
-			return err
-		}
-		list, ok := empty.(client.ObjectList)
-		if !ok {
-			return fmt.Errorf("%T is no list of objects", empty)
-		}
-		if err := c.reader.List(ctx, list, client.Limit(pageSize), client.Continue(token)); err != nil {
-			return fmt.Errorf("listing objects of kind %s: %w", kind.Kind, err)
-		}
-		err = meta.EachListItem(list, func(item runtime.Object) error {
+	var failure error
+	err = pages.Each(ctx, c.reader, list, func(page client.ObjectList) bool {
+		failure = meta.EachListItem(page, func(item runtime.Object) error {
 			if object, ok := item.(O); ok && slices.Contains(c.options.Types, object.GetExtensionSpec().GetExtensionType()) {
 				do(object)
 			}
 			return nil
 		})
-		if err != nil {
-			return err
-		}
-		if token = list.GetContinue(); token == "" {
-			return nil
-		}
-	}
+		return failure == nil
+	})
+	return errors.Join(err, failure)
 }

@@ -63,9 +63,10 @@ func newEnvironment(t *testing.T) *environment {
 	require.NoError(t, err)
 	env := &environment{
 		t: t, server: server, namespace: namespace, faults: &contracttest.Faults{}, registry: prometheus.NewRegistry(),
-		fixture: contracttest.Fixture{ProviderType: "test", TechnicalID: namespace, UID: "d5f9bd42-5fd0-4e4c-9f4c-7a7a86e5b8a1"},
-		options: observer.Options{Types: []string{"test"}, Interval: 50 * time.Millisecond},
+		fixture: contracttest.Fixture{ProviderType: "test-" + namespace, TechnicalID: namespace, UID: "d5f9bd42-5fd0-4e4c-9f4c-7a7a86e5b8a1"},
 	}
+	// A cleanup removes the conditions of all objects of a type, so each test has a type of its own.
+	env.options = observer.Options{Types: []string{env.fixture.ProviderType}, Interval: 50 * time.Millisecond}
 	cluster, err := env.fixture.Cluster(namespace)
 	require.NoError(t, err)
 	require.NoError(t, server.Client.Create(t.Context(), cluster))
@@ -125,7 +126,7 @@ func (env *environment) create(name string) *object {
 	env.t.Helper()
 	o := &object{
 		ObjectMeta: metav1.ObjectMeta{Namespace: env.namespace, Name: name},
-		Spec:       extensionsv1alpha1.InfrastructureSpec{DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: "test"}, Region: contracttest.Region},
+		Spec:       extensionsv1alpha1.InfrastructureSpec{DefaultSpec: extensionsv1alpha1.DefaultSpec{Type: env.fixture.ProviderType}, Region: contracttest.Region},
 	}
 	require.NoError(env.t, env.server.Client.Create(env.t.Context(), o))
 	env.succeed(o)

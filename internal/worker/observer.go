@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/observer"
+	"github.com/trellis-garden/trellis/internal/pages"
 	"github.com/trellis-garden/trellis/internal/worker/machinestatus"
 )
 
@@ -107,25 +108,16 @@ func previewRolls(ctx context.Context, reader client.Reader, one Observer, shoot
 	return rollFinding(rolls, shoot.Cluster.Shoot), err
 }
 
-// pageSize is how many machines are read by one request.
-const pageSize = 500
-
 // listMachines reads the machines page by page, and keeps of them what the observation needs: there may be thousands.
 func listMachines(ctx context.Context, reader client.Reader, namespace string) ([]machinev1alpha1.Machine, error) {
 	var machines []machinev1alpha1.Machine
-	options := &client.ListOptions{Namespace: namespace, Limit: pageSize}
-	for {
-		var page machinev1alpha1.MachineList
-		if err := reader.List(ctx, &page, options); err != nil {
-			return nil, fmt.Errorf("listing machines: %w", err)
-		}
+	err := pages.Each(ctx, reader, &machinev1alpha1.MachineList{}, func(page *machinev1alpha1.MachineList) bool {
 		for _, machine := range page.Items {
 			machine.ManagedFields, machine.Spec.NodeTemplateSpec = nil, machinev1alpha1.NodeTemplateSpec{}
 			machine.Status.Conditions = nil
 			machines = append(machines, machine)
 		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return machines, nil
-		}
-	}
+		return true
+	}, client.InNamespace(namespace))
+	return machines, err
 }

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/internal/admission"
+	"github.com/trellis-garden/trellis/internal/pages"
 )
 
 // bindingNames are the names of the bindings in a namespace that refer to the same credentials.
@@ -24,7 +24,7 @@ func (c credentialsValidator) isUsedByShoot(ctx context.Context, reference corev
 	}
 	for namespace, names := range byNamespace {
 		used := false
-		err := admission.EachPage(ctx, c.garden.Reader, &gardencorev1beta1.ShootList{}, func(shoots *gardencorev1beta1.ShootList) bool {
+		err := pages.Each(ctx, c.garden.Reader, &gardencorev1beta1.ShootList{}, func(shoots *gardencorev1beta1.ShootList) bool {
 			used = slices.ContainsFunc(shoots.Items, func(shoot gardencorev1beta1.Shoot) bool { return names.isUsedBy(&shoot) })
 			return !used
 		}, client.InNamespace(namespace))
@@ -50,7 +50,7 @@ func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.O
 		return found[namespace]
 	}
 	if reference.Kind == "Secret" { // SecretBindings refer to no other kind
-		err := admission.EachPage(ctx, c.garden.Reader, &gardencorev1beta1.SecretBindingList{}, func(list *gardencorev1beta1.SecretBindingList) bool {
+		err := pages.Each(ctx, c.garden.Reader, &gardencorev1beta1.SecretBindingList{}, func(list *gardencorev1beta1.SecretBindingList) bool {
 			for i := range list.Items {
 				binding := &list.Items[i]
 				if secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name) == reference {
@@ -63,7 +63,7 @@ func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.O
 			return nil, err
 		}
 	}
-	err := admission.EachPage(ctx, c.garden.Reader, &securityv1alpha1.CredentialsBindingList{}, func(list *securityv1alpha1.CredentialsBindingList) bool {
+	err := pages.Each(ctx, c.garden.Reader, &securityv1alpha1.CredentialsBindingList{}, func(list *securityv1alpha1.CredentialsBindingList) bool {
 		for i := range list.Items {
 			if other := list.Items[i].CredentialsRef; other.GroupVersionKind() == reference.GroupVersionKind() &&
 				other.Namespace == reference.Namespace && other.Name == reference.Name {

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/trellis-garden/trellis/internal/contract"
 )
@@ -157,7 +156,7 @@ var errWatchEnded = errors.New("the watch ended")
 
 // watch opens the watch before it reads the object, so that no change in between is missed.
 func (g *Gardenlet[O]) watch(ctx context.Context, check func(O) error) (O, error) {
-	list, err := g.list()
+	list, err := contract.NewList(g.client.Scheme(), g.new())
 	if err != nil {
 		return g.new(), err
 	}
@@ -193,22 +192,6 @@ func (g *Gardenlet[O]) watch(ctx context.Context, check func(O) error) (O, error
 			}
 		}
 	}
-}
-
-func (g *Gardenlet[O]) list() (client.ObjectList, error) {
-	gvk, err := apiutil.GVKForObject(g.new(), g.client.Scheme())
-	if err != nil {
-		return nil, fmt.Errorf("looking up the kind of %s: %w", g.key, err)
-	}
-	list, err := g.client.Scheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err != nil {
-		return nil, fmt.Errorf("looking up the list kind of %s: %w", g.key, err)
-	}
-	objects, ok := list.(client.ObjectList)
-	if !ok {
-		return nil, fmt.Errorf("%T is not a list of objects", list)
-	}
-	return objects, nil
 }
 
 func (g *Gardenlet[O]) annotate(ctx context.Context, annotations map[string]string) error {

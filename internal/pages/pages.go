@@ -1,4 +1,5 @@
-package admission
+// Package pages reads lists from an API server page by page, so that no more than one page is in memory. It must not know what is listed.
+package pages
 
 import (
 	"context"
@@ -11,14 +12,14 @@ import (
 )
 
 const (
-	// pageSize is the number of objects per page, maxPages the maximum number of pages: more objects than any garden has of a kind.
+	// pageSize is the number of objects per page, maxPages the maximum number of pages: more objects than any garden or seed has of a kind.
 	pageSize = 250
 	maxPages = 400
 )
 
-// EachPage reads all objects of a list's kind page by page, so that no more than one page is in memory, until visit returns false. The same list is
+// Each reads all objects of a list's kind page by page, so that no more than one page is in memory, until visit returns false. The same list is
 // reused for each page. More than maxPages pages are an error.
-func EachPage[List client.ObjectList](ctx context.Context, reader client.Reader, list List, visit func(List) bool, options ...client.ListOption) error {
+func Each[List client.ObjectList](ctx context.Context, reader client.Reader, list List, visit func(List) bool, options ...client.ListOption) error {
 	token := ""
 	for range maxPages {
 		page, _ := list.DeepCopyObject().(List) // the same type as the list

@@ -1,4 +1,4 @@
-package admission
+package pages
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -28,7 +29,7 @@ func (p *pagedReader) List(_ context.Context, list client.ObjectList, options ..
 	p.requests++
 	page, _ := strconv.Atoi(listOptions.Continue)
 	shoots := list.(*gardencorev1beta1.ShootList)
-	shoots.Items = append(shoots.Items, gardencorev1beta1.Shoot{ObjectMeta: objectMeta("garden-dev", strconv.Itoa(page))})
+	shoots.Items = append(shoots.Items, gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-dev", Name: strconv.Itoa(page)}})
 	switch {
 	case p.stuck:
 		shoots.Continue = "1"
@@ -38,7 +39,7 @@ func (p *pagedReader) List(_ context.Context, list client.ObjectList, options ..
 	return nil
 }
 
-func TestEachPage(t *testing.T) {
+func TestEach(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		server   *pagedReader
 		stopAt   string
@@ -53,7 +54,7 @@ func TestEachPage(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			seen := 0
-			err := EachPage(t.Context(), test.server, &gardencorev1beta1.ShootList{}, func(list *gardencorev1beta1.ShootList) bool {
+			err := Each(t.Context(), test.server, &gardencorev1beta1.ShootList{}, func(list *gardencorev1beta1.ShootList) bool {
 				require.Len(t, list.Items, 1, "one page is in memory")
 				seen++
 				return list.Items[0].Name != test.stopAt
