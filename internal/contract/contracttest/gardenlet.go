@@ -12,6 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -187,11 +188,17 @@ func (g *Gardenlet[O]) watch(ctx context.Context, check func(O) error) (O, error
 			if event.Type == watch.Deleted {
 				return object, apierrors.NewNotFound(extensionsv1alpha1.Resource("objects"), g.key.Name)
 			}
-			if next, ok := event.Object.(O); ok {
+			if next, ok := event.Object.(O); ok && !isOlder(next, object) {
 				object = next
 			}
 		}
 	}
+}
+
+// isOlder reports whether an event is older than what was read after the watch had been opened.
+func isOlder(event, read client.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(event.GetResourceVersion(), read.GetResourceVersion())
+	return err == nil && order < 0
 }
 
 func (g *Gardenlet[O]) annotate(ctx context.Context, annotations map[string]string) error {
