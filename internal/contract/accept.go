@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
@@ -34,9 +36,11 @@ func (x *run[O]) accept(ctx context.Context) error {
 	if !removeOperationAnnotation(accepted, v1beta1constants.GardenerOperationReconcile) && !added {
 		return nil
 	}
-	if err := x.patchMetadata(ctx, x.writer.known, accepted); err != nil {
+	version, err := x.patchMetadata(ctx, x.writer.known, accepted)
+	if err != nil {
 		return err
 	}
+	accepted.SetResourceVersion(version)
 	x.writer.known = accepted
 	return nil
 }
@@ -60,7 +64,7 @@ func (x *run[O]) mustReportProcessing(object O) bool {
 // until the reconciliation has ended, so that "trying again" does not look like "healthy".
 func (x *run[O]) reportProcessing(ctx context.Context, before O) error {
 	isRequest := x.isNewRequest(before)
-	response, wrote, err := x.writer.write(ctx, func(known O) O {
+	response, err := x.writer.write(ctx, func(known O) O {
 		status := known.GetExtensionStatus()
 		status.SetLastOperation(&gardencorev1beta1.LastOperation{
 			Type:           x.decision.operation,
@@ -73,7 +77,7 @@ func (x *run[O]) reportProcessing(ctx context.Context, before O) error {
 		}
 		return known
 	})
-	if err != nil || !wrote {
+	if err != nil || response == nil {
 		return err
 	}
 	if response.GetGeneration() != before.GetGeneration() || !maps.Equal(response.GetAnnotations(), before.GetAnnotations()) {
@@ -92,9 +96,22 @@ func (x *run[O]) isNewRequest(object O) bool {
 		requestedAt(object).After(lastOperation.LastUpdateTime.Time)
 }
 
-// patchMetadata writes the difference, unless the object has changed since it was read.
-func (x *run[O]) patchMetadata(ctx context.Context, read, desired O) error {
-	return x.client.Patch(ctx, desired, client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{}))
+// patchMetadata writes the annotations and finalizers in which the objects differ, unless the object has changed since it was read. It returns the
+// version that results.
+func (x *run[O]) patchMetadata(ctx context.Context, read, desired client.Object) (resourceVersion string, err error) {
+	changes, err := mergePatch(changeableMetadata(read, ""), changeableMetadata(desired, read.GetResourceVersion()))
+	if err != nil {
+		return "", fmt.Errorf("computing metadata patch: %w", err)
+	}
+	patch := slices.Concat([]byte(`{"metadata":`), changes, []byte(`}`))
+	response := metadataOf(x.kind, read)
+	err = x.client.Patch(ctx, response, client.RawPatch(types.MergePatchType, patch))
+	return response.GetResourceVersion(), err
+}
+
+// changeableMetadata returns the metadata that a reconciliation changes, with the version for an optimistic lock.
+func changeableMetadata(object client.Object, resourceVersion string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Annotations: object.GetAnnotations(), Finalizers: object.GetFinalizers(), ResourceVersion: resourceVersion}
 }
 
 // removeOperationAnnotation removes the operation annotation if it has the given value.

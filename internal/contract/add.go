@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -57,8 +58,13 @@ func Add[O Object](mgr manager.Manager, c Contract[O], options Options) error {
 		return fmt.Errorf("registering metrics of contract %s: %w", c.Name, err)
 	}
 	tracker := options.Tracker.add(c.Name, options.Clock)
+	kind, err := apiutil.GVKForObject(c.New(), mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("finding the kind of contract %s: %w", c.Name, err)
+	}
 	r := &reconciler[O]{
 		contract:    c,
+		kind:        kind,
 		options:     options,
 		client:      mgr.GetClient(),
 		reader:      mgr.GetAPIReader(),

@@ -78,7 +78,7 @@ func (x *run[O]) interrupt(ctx context.Context, reason string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), concludeTimeout)
 	defer cancel()
 	x.metrics.observe(x.decision.operation, resultInterrupted, x.options.Clock.Since(x.started))
-	_, _, err := x.writer.write(ctx, func(known O) O {
+	_, err := x.writer.write(ctx, func(known O) O {
 		known = x.recorder.withProgress(x.withOutput(known))
 		known.GetExtensionStatus().GetLastOperation().Description = reason
 		return known
@@ -95,7 +95,7 @@ func (x *run[O]) report(
 	if lastError != nil {
 		progress, _ = x.recorder.activity.Snapshot()
 	}
-	_, _, err := x.writer.write(ctx, func(known O) O {
+	_, err := x.writer.write(ctx, func(known O) O {
 		next := x.withOutput(known)
 		status := next.GetExtensionStatus()
 		status.SetLastOperation(&gardencorev1beta1.LastOperation{
@@ -126,16 +126,16 @@ func (x *run[O]) completionTime() metav1.Time {
 func (x *run[O]) release(ctx context.Context) error {
 	switch {
 	case x.decision.action == actionDelete, x.decision.action == actionForceDelete:
-		return x.changeMetadata(ctx, func(object O) bool {
+		return x.changeMetadata(ctx, func(object client.Object) bool {
 			return controllerutil.RemoveFinalizer(object, x.contract.Finalizer)
 		})
 	case x.decision.action == actionMigrate:
-		return x.changeMetadata(ctx, func(object O) bool {
+		return x.changeMetadata(ctx, func(object client.Object) bool {
 			released := controllerutil.RemoveFinalizer(object, x.contract.Finalizer)
 			return removeOperationAnnotation(object, v1beta1constants.GardenerOperationMigrate) || released
 		})
 	case x.decision.operation == gardencorev1beta1.LastOperationTypeRestore:
-		return x.changeMetadata(ctx, func(object O) bool {
+		return x.changeMetadata(ctx, func(object client.Object) bool {
 			return x.isCurrentRequest(object) && removeOperationAnnotation(object, v1beta1constants.GardenerOperationRestore)
 		})
 	default:
@@ -144,17 +144,17 @@ func (x *run[O]) release(ctx context.Context) error {
 }
 
 // isCurrentRequest returns false for a newer request, which another reconciliation will accept.
-func (x *run[O]) isCurrentRequest(object O) bool {
+func (x *run[O]) isCurrentRequest(object client.Object) bool {
 	oldAnnotations, newAnnotations := x.rec.Object.GetAnnotations(), object.GetAnnotations()
 	return newAnnotations[v1beta1constants.GardenerTimestamp] == oldAnnotations[v1beta1constants.GardenerTimestamp] &&
 		object.GetGeneration() == x.rec.Object.GetGeneration()
 }
 
 // changeMetadata patches the live object's metadata under an optimistic lock until change has been applied.
-func (x *run[O]) changeMetadata(ctx context.Context, change func(O) bool) error {
+func (x *run[O]) changeMetadata(ctx context.Context, change func(client.Object) bool) error {
 	key := client.ObjectKeyFromObject(x.rec.Object)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		object := x.contract.New()
+		object := metadataOf(x.kind, x.rec.Object)
 		if err := x.reader.Get(ctx, key, object); err != nil {
 			return err
 		}
@@ -162,7 +162,8 @@ func (x *run[O]) changeMetadata(ctx context.Context, change func(O) bool) error 
 		if !change(object) {
 			return nil
 		}
-		return x.patchMetadata(ctx, before, object)
+		_, err := x.patchMetadata(ctx, before, object)
+		return err
 	})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("concluding %s: %w", x.decision.operation, err)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -51,7 +52,7 @@ type Check[O Object] func(ctx context.Context, input CheckInput[O]) (Findings, e
 
 // CheckInput is the input of one check of one object.
 type CheckInput[O Object] struct {
-	// Object is a copy that belongs to this check.
+	// Object is a copy that belongs to this check. It has what the contract's CacheTransform leaves.
 	Object O
 	// Watched reads the objects of Health.Watches from memory. They may be a moment old: a change starts another check.
 	Watched client.Reader
@@ -91,8 +92,13 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 		}
 	}
 	options = options.withDefaults()
+	kind, err := apiutil.GVKForObject(health.New(), mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("finding the kind of contract %s: %w", health.Name, err)
+	}
 	l := &healthChecker[O]{
 		health:   health,
+		kind:     kind,
 		clock:    options.Clock,
 		interval: options.HealthInterval,
 		objects:  mgr.GetCache(),

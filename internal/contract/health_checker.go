@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +35,7 @@ const checkTimeout = 15 * time.Second
 // healthChecker checks the objects of one contract, each by one check at a time.
 type healthChecker[O Object] struct {
 	health   Health[O]
+	kind     schema.GroupVersionKind
 	clock    clock.PassiveClock
 	interval time.Duration
 	// objects is the cache that the controller's events come from. The cache and the events agree, so that an object that a
@@ -119,10 +123,11 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	desired := clone(object)
-	desired.GetExtensionStatus().SetConditions(next)
-	patch := client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})
-	if err := l.client.Status().Patch(ctx, desired, patch); err != nil {
+	patch, err := conditionsPatch(object.GetResourceVersion(), next)
+	if err != nil {
+		return nil, fmt.Errorf("computing the patch of conditions: %w", err)
+	}
+	if err := l.client.Status().Patch(ctx, metadataOf(l.kind, object), client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return nil, fmt.Errorf("writing conditions: %w", err)
 	}
 	for _, condition := range next {
@@ -132,6 +137,14 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 		}
 	}
 	return next, nil
+}
+
+// conditionsPatch returns a patch that replaces all conditions of one version of an object.
+func conditionsPatch(resourceVersion string, conditions []gardencorev1beta1.Condition) ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"metadata": map[string]string{"resourceVersion": resourceVersion},
+		"status":   map[string]any{"conditions": conditions},
+	})
 }
 
 // eventHandler starts the checks of an object when it is first seen, when it becomes one that is to be checked, and after each operation. From

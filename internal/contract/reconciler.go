@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -31,6 +32,7 @@ const (
 // reconciler reconciles the objects of one contract.
 type reconciler[O Object] struct {
 	contract    Contract[O]
+	kind        schema.GroupVersionKind
 	options     Options
 	client      client.Client
 	reader      client.Reader
@@ -134,7 +136,7 @@ type run[O Object] struct {
 }
 
 func (r *reconciler[O]) newRun(log logr.Logger, object O, cluster *Cluster, d decision) *run[O] {
-	writer := &statusWriter[O]{client: r.client, reader: r.reader, empty: r.contract.New, known: object}
+	writer := &statusWriter[O]{client: r.client, reader: r.reader, empty: r.contract.New, kind: r.kind, known: object}
 	t := newStateRecorder(log, r.options.Clock, writer, d, r.contract.Stateless)
 	x := &run[O]{
 		reconciler: r, decision: d, log: log, started: r.options.Clock.Now(), initial: object, writer: writer, recorder: t,
@@ -144,7 +146,7 @@ func (r *reconciler[O]) newRun(log logr.Logger, object O, cluster *Cluster, d de
 		},
 	}
 	x.rec.publish = func(ctx context.Context) error {
-		_, _, err := writer.write(ctx, x.withOutput)
+		_, err := writer.write(ctx, x.withOutput)
 		return err
 	}
 	return x

@@ -62,7 +62,7 @@ func (t *stateRecorder[O]) RecordIntent(ctx context.Context, state any) error {
 	if err := t.setState(state, false); err != nil {
 		return err
 	}
-	if _, _, err := t.writer.write(ctx, t.withState); err != nil {
+	if _, err := t.writer.write(ctx, t.withState); err != nil {
 		return fmt.Errorf("recording what is about to be created: %w", err)
 	}
 	t.delayState(stateInterval)
@@ -206,7 +206,7 @@ func (t *stateRecorder[O]) takeDirty(withProgress bool) bool {
 }
 
 func (t *stateRecorder[O]) writeStateAndProgress(ctx context.Context, withProgress bool) bool {
-	_, _, err := t.writer.write(ctx, func(known O) O {
+	_, err := t.writer.write(ctx, func(known O) O {
 		known = t.withState(known)
 		if withProgress {
 			known = t.withProgress(known)

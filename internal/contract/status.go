@@ -3,10 +3,13 @@ package contract
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,6 +20,7 @@ type statusWriter[O Object] struct {
 	client client.Client
 	reader client.Reader
 	empty  func() O
+	kind   schema.GroupVersionKind
 
 	mutex sync.Mutex
 	known O
@@ -24,37 +28,45 @@ type statusWriter[O Object] struct {
 	uncertain bool
 }
 
-// write patches the difference between the known object and the result of next for a copy of it. It returns the API server's
-// response, and false if there was no difference and no request.
+// write patches the difference between the known object and the result of next for a copy of it. It returns the metadata of the API server's
+// response, nil if there was no difference and no request.
 //
 // It waits for the response even if ctx ends meanwhile: a request that is given up may still take effect, and would then
 // undo the write after it.
-func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (response O, wrote bool, err error) {
+func (w *statusWriter[O]) write(ctx context.Context, next func(known O) O) (*metav1.PartialObjectMetadata, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if err := ctx.Err(); err != nil {
-		return response, false, fmt.Errorf("writing status: %w", err)
+		return nil, fmt.Errorf("writing status: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	if err := w.refreshIfUncertain(ctx); err != nil {
-		return response, false, err
+		return nil, err
 	}
 	desired := next(clone(w.known))
-	patch, err := client.MergeFrom(w.known).Data(desired)
+	changes, err := mergePatch(w.known.GetExtensionStatus(), desired.GetExtensionStatus())
 	if err != nil {
-		return response, false, fmt.Errorf("computing status patch: %w", err)
+		return nil, fmt.Errorf("computing status patch: %w", err)
 	}
-	if string(patch) == "{}" {
-		return response, false, nil
+	if changes == nil {
+		return nil, nil
 	}
-	response = clone(desired)
+	patch := slices.Concat([]byte(`{"status":`), changes, []byte(`}`))
+	response := metadataOf(w.kind, w.known)
 	if err := w.client.Status().Patch(ctx, response, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		w.uncertain = true
-		return response, false, fmt.Errorf("writing status: %w", err)
+		return nil, fmt.Errorf("writing status: %w", err)
 	}
 	w.known = desired
-	return response, true, nil
+	return response, nil
+}
+
+// metadataOf returns an object for requests whose response is nothing but metadata.
+func metadataOf(kind schema.GroupVersionKind, object client.Object) *metav1.PartialObjectMetadata {
+	partial := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
+	partial.SetGroupVersionKind(kind)
+	return partial
 }
 
 // refreshIfUncertain reads what the API server has after a write whose response was lost: a difference to anything else could

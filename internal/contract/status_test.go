@@ -40,7 +40,7 @@ func TestStatusWriter_ContextEndsDuringWrite(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, _, err := writer.write(ctx, change)
+		_, err := writer.write(ctx, change)
 		ended <- err
 	}()
 	<-slow.started
@@ -48,7 +48,7 @@ func TestStatusWriter_ContextEndsDuringWrite(t *testing.T) {
 	close(slow.released)
 	require.NoError(t, <-ended)
 
-	_, _, err := writer.write(ctx, change)
+	_, err := writer.write(ctx, change)
 	require.ErrorIs(t, err, context.Canceled, "a write that had not begun was begun")
 }
 
