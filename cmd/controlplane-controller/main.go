@@ -20,11 +20,12 @@ func main() {
 		Name: "controlplane-controller",
 		Description: "Fulfils Gardener's ControlPlane objects: cloud-controller-manager, storage drivers and storage classes of shoots; " +
 			"tunes kube-apiserver, kube-controller-manager, kubelet, etcd and credentials by webhooks.",
-		Types:       types,
-		Webhooks:    controlplane.WebhookNames(types),
-		Flags:       etcd.flags(),
-		AddToScheme: controlplane.AddToScheme,
-		Setup:       func(p *manager.Process) error { return setup(p, etcd) },
+		Types:          types,
+		Webhooks:       controlplane.WebhookNames(types),
+		Flags:          etcd.flags(),
+		AddToScheme:    controlplane.AddToScheme,
+		CacheTransform: controlplane.CacheTransform,
+		Setup:          func(p *manager.Process) error { return setup(p, etcd) },
 	}))
 }
 

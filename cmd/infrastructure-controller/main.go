@@ -18,12 +18,13 @@ import (
 func main() {
 	checks := newFullCheckFlags()
 	os.Exit(manager.Main(manager.Binary{
-		Name:        "infrastructure-controller",
-		Description: "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
-		Types:       []string{openstack.Type},
-		Flags:       checks.flags(),
-		AddToScheme: infrastructure.AddToScheme,
-		Setup:       func(p *manager.Process) error { return setup(p, checks) },
+		Name:           "infrastructure-controller",
+		Description:    "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
+		Types:          []string{openstack.Type},
+		Flags:          checks.flags(),
+		AddToScheme:    infrastructure.AddToScheme,
+		CacheTransform: infrastructure.CacheTransform,
+		Setup:          func(p *manager.Process) error { return setup(p, checks) },
 
 		Observations: observer.NamesOf(infrastructure.Observations()),
 	}))

@@ -17,12 +17,13 @@ import (
 
 func main() {
 	os.Exit(manager.Main(manager.Binary{
-		Name:         "network-controller",
-		Description:  "Fulfils Gardener's Network objects: brings network plugins into shoots, changes them without cutting pods off, and watches their health.",
-		Types:        []string{calico.Type},
-		Observations: observer.NamesOf(network.Observations()),
-		AddToScheme:  network.AddToScheme,
-		Setup:        setup,
+		Name:           "network-controller",
+		Description:    "Fulfils Gardener's Network objects: brings network plugins into shoots, changes them without cutting pods off, and watches their health.",
+		Types:          []string{calico.Type},
+		Observations:   observer.NamesOf(network.Observations()),
+		AddToScheme:    network.AddToScheme,
+		CacheTransform: network.CacheTransform,
+		Setup:          setup,
 	}))
 }
 

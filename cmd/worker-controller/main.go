@@ -23,11 +23,12 @@ func main() {
 		Name: "worker-controller",
 		Description: "Fulfils Gardener's Worker objects: classes and deployments of machines for each pool and zone; " +
 			"adds the machine controller to machine-controller-manager by webhooks.",
-		Types:        types,
-		Webhooks:     worker.WebhookNames(types),
-		Observations: observer.NamesOf(worker.Observations()),
-		Flags:        machines.flags(),
-		AddToScheme:  worker.AddToScheme,
+		Types:          types,
+		Webhooks:       worker.WebhookNames(types),
+		Observations:   observer.NamesOf(worker.Observations()),
+		Flags:          machines.flags(),
+		AddToScheme:    worker.AddToScheme,
+		CacheTransform: worker.CacheTransform,
 		Setup: func(p *manager.Process) error {
 			if p.Secondary != nil {
 				return setupSecondary(p)

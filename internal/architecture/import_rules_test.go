@@ -17,7 +17,7 @@ type importRule struct {
 }
 
 func commonImports() []string {
-	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr", "internal/truncate"}
+	return []string{"k8s.io/apimachinery/...", "k8s.io/api/...", "github.com/go-logr/logr", "internal/truncate", "internal/kinds"}
 }
 
 // importRules returns the import law. The first rule whose pattern matches a package applies to it.
@@ -137,6 +137,13 @@ func processRules() []importRule {
 			withoutCommonImports: true,
 			mayImport:            []string{prometheus},
 			mayNotLink:           []string{"k8s.io/...", "github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages:             "internal/kinds",
+			reason:               "all packages may register kinds, so it depends on none",
+			mayImport:            []string{"k8s.io/apimachinery/..."},
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/api/...", "k8s.io/client-go/...", "github.com/gardener/...", "sigs.k8s.io/controller-runtime/..."},
 		},
 		{
 			packages:   "internal/golden",
@@ -266,7 +273,7 @@ func contractRules() []importRule {
 			packages: "internal/observer",
 			reason:   "the runtime of secondary controllers depends on Gardener and the objects of contracts, but on no contract, driver, cloud or SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/pages", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
+				"internal/contract", "internal/kinds", "internal/pages", "internal/queue", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/utils/...", prometheus,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},

@@ -15,6 +15,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -75,7 +76,7 @@ func (s *healthEnvironment) start() *contracttest.Instance {
 	s.t.Helper()
 	host := contracttest.Host{Server: s.server, Namespace: s.namespace, Faults: s.faults, Journal: &contracttest.Journal{}}
 	instance, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
-		return errors.Join(extensionsv1alpha1.AddToScheme(mgr.GetScheme()),
+		return errors.Join(extensionsv1alpha1.AddToScheme(mgr.GetScheme()), corev1.AddToScheme(mgr.GetScheme()),
 			contract.Add(mgr, s.contract, s.options), contract.AddHealth(mgr, s.health, s.healthOptions))
 	})
 	require.NoError(s.t, err)

@@ -67,7 +67,9 @@ func newHealthEnvironment(t *testing.T, server *contracttest.APIServer) *healthE
 // run starts the process, which ends with the test.
 func (env *healthEnvironment) run(server *contracttest.APIServer) {
 	env.t.Helper()
-	host := contracttest.Host{Server: server, Namespace: env.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}}
+	host := contracttest.Host{
+		Server: server, Namespace: env.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, CacheTransform: CacheTransform,
+	}
 	instance, err := host.Start(context.WithoutCancel(env.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return errors.Join(AddToScheme(mgr.GetScheme()), AddHealth(mgr, contract.Options{
 			Types: []string{"test"}, Clock: env.clock, HealthInterval: 50 * time.Millisecond,

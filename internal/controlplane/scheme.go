@@ -1,25 +1,26 @@
 package controlplane
 
 import (
-	druidcorev1alpha1 "github.com/gardener/etcd-druid/api/core/v1alpha1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
-	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+
+	"github.com/trellis-garden/trellis/internal/kinds"
 )
 
-// AddToScheme registers the API types of the contract, its webhooks and its drivers' components. The binary and the suites use it, so that a suite knows
-// exactly the binary's types.
+// AddToScheme registers the API types that the contract reads and writes. What components consist of has its kind in itself. The binary and the suites
+// use it, so that a suite knows exactly the binary's types.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(
-		corev1.AddToScheme, extensionsv1alpha1.AddToScheme, resourcesv1alpha1.AddToScheme, druidcorev1alpha1.AddToScheme,
-		vpaautoscalingv1.AddToScheme, monitoringv1.AddToScheme,
+		kinds.In(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.SecretList{}, &corev1.Pod{}, &corev1.PodList{}),
+		kinds.In(extensionsv1alpha1.SchemeGroupVersion, &extensionsv1alpha1.ControlPlane{}, &extensionsv1alpha1.ControlPlaneList{}, &extensionsv1alpha1.Cluster{}),
+		kinds.In(resourcesv1alpha1.SchemeGroupVersion, &resourcesv1alpha1.ManagedResource{}, &resourcesv1alpha1.ManagedResourceList{}),
 		// Whether a kube-apiserver runs and how components are is read from Deployments, what has to go from a shoot are bindings.
-		appsv1.AddToScheme, rbacv1.AddToScheme,
+		kinds.In(appsv1.SchemeGroupVersion, &appsv1.Deployment{}),
+		kinds.In(rbacv1.SchemeGroupVersion, &rbacv1.ClusterRoleBinding{}, &rbacv1.RoleBinding{}),
 	)
 	return builder.AddToScheme(scheme)
 }

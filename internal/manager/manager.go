@@ -7,13 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -29,8 +29,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one binary. All fields but Garden, Webhooks, Observations, Flags and Commands are
-// required.
+// Binary describes one binary. All fields but Garden, Webhooks, Observations, Flags, Commands and CacheTransform are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -51,8 +50,10 @@ type Binary struct {
 	Flags FlagSection
 	// Commands are flags with which the binary prints something and exits.
 	Commands []Command
-	// AddToScheme registers the API types that the binary works with, besides the core types.
+	// AddToScheme registers the API types that the binary reads and writes, besides those of the process itself.
 	AddToScheme func(*runtime.Scheme) error
+	// CacheTransform removes from an object what nobody reads from memory, before it is kept there; nil keeps all but the managed fields.
+	CacheTransform toolscache.TransformFunc
 	// Setup adds the binary's controllers and webhooks to the process. Nothing runs before it returns.
 	Setup func(*Process) error
 }
@@ -115,16 +116,8 @@ func ClassesAs[C ~string](p *Process) []C {
 // Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after a graceful shutdown, 1 after a
 // failure, 2 if the command line is invalid. A second signal ends the process at once.
 func Main(binary Binary) int {
-	tuneGC()
+	tuneRuntime(binary)
 	return binary.run(signals.Context(), os.Args[1:], readEnvironment(), os.Stdout, os.Stderr)
-}
-
-// tuneGC makes the garbage collector run twice as often as by default, unless $GOGC is set. A controller allocates little and is idle most of the
-// time: its cost is memory, in every seed and once per contract.
-func tuneGC() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
-	}
 }
 
 // run is Main without globals of the process. The output of commands goes to stdout, errors and logs to stderr.
@@ -174,6 +167,9 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	debugPages, err := addDebugServer(ctx, mgr, cfg.pprofBindAddress)
 	if err != nil {
 		return err
+	}
+	if err := mgr.Add(memoryReleaser{}); err != nil {
+		return fmt.Errorf("adding the release of memory: %w", err)
 	}
 	garden, gardenConfig, err := b.newGarden(cfg, mgr)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
+	"github.com/trellis-garden/trellis/internal/kinds"
 )
 
 // gracefulShutdown bounds the graceful shutdown: the context of running reconciliations is cancelled, and they save their state. It is less than a
@@ -78,7 +79,14 @@ func (b Binary) newManager(cfg config, log logr.Logger) (ctrlmanager.Manager, er
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrlmanager.New(restConfig, managerOptions(cfg, scheme, log))
+	options := managerOptions(cfg, scheme, log)
+	if !b.Garden {
+		options.MapperProvider = newRESTMapper
+	}
+	if b.CacheTransform != nil {
+		options.Cache.DefaultTransform = b.CacheTransform
+	}
+	mgr, err := ctrlmanager.New(restConfig, options)
 	if err != nil {
 		return nil, fmt.Errorf("creating manager: %w", err)
 	}
@@ -87,8 +95,14 @@ func (b Binary) newManager(cfg config, log logr.Logger) (ctrlmanager.Manager, er
 
 func (b Binary) newScheme() (*k8sruntime.Scheme, error) {
 	scheme := k8sruntime.NewScheme()
-	builder := k8sruntime.NewSchemeBuilder(corev1.AddToScheme, coordinationv1.AddToScheme,
-		admissionregistrationv1.AddToScheme, b.AddToScheme)
+	builder := k8sruntime.NewSchemeBuilder(
+		kinds.In(coordinationv1.SchemeGroupVersion, &coordinationv1.Lease{}),
+		// A namespace owns the configurations of webhooks, and Secrets have their certificates.
+		kinds.In(corev1.SchemeGroupVersion, &corev1.Namespace{}, &corev1.Secret{}, &corev1.SecretList{}),
+		kinds.In(admissionregistrationv1.SchemeGroupVersion,
+			&admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}),
+		b.AddToScheme,
+	)
 	if err := builder.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("registering API types: %w", err)
 	}

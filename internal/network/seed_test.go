@@ -140,6 +140,7 @@ func (s *seed) start(drivers map[string]network.Driver) {
 	s.t.Helper()
 	host := contracttest.Host{
 		Server: s.server, Namespace: s.namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, OnWrite: s.manager.OnWrite,
+		CacheTransform: network.CacheTransform,
 	}
 	const interval = 50 * time.Millisecond
 	instance, err := host.Start(s.t.Context(), func(mgr manager.Manager, _ contracttest.Transport) error {

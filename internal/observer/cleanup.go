@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/kinds"
 	"github.com/trellis-garden/trellis/internal/pages"
 )
 
@@ -49,6 +50,9 @@ type cleanup[O contract.Object] struct {
 // addCleanup adds the controller that watches the marker, with a cache for it alone.
 func (c *observerController[O]) addCleanup(mgr manager.Manager) error {
 	key := c.options.Marker
+	if err := kinds.In(corev1.SchemeGroupVersion, &corev1.ConfigMap{})(mgr.GetScheme()); err != nil {
+		return fmt.Errorf("registering the kind of the marker: %w", err)
+	}
 	markers, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		DefaultNamespaces:    map[string]cache.Config{key.Namespace: {}},

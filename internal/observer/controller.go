@@ -28,7 +28,7 @@ type observerController[O contract.Object] struct {
 	observer Observer[O]
 	options  Options
 	wanted   Names
-	// objects is the cache that the controller's events come from.
+	// objects is the cache that the controller's events come from. It keeps of objects what decides whether they are observed.
 	objects client.Reader
 	reader  client.Reader
 	client  client.Client
@@ -48,13 +48,9 @@ func (c *observerController[O]) Reconcile(ctx context.Context, request reconcile
 	if !c.isActive() {
 		return again, nil
 	}
-	object := c.observer.New()
-	if err := c.objects.Get(ctx, request.NamespacedName, object); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if reason := whyNotObservable(object); reason != "" {
-		log.V(1).Info("Skipping the observation", "reason", reason)
-		return reconcile.Result{}, nil
+	object, observable, err := c.readObject(ctx, request.NamespacedName)
+	if err != nil || !observable {
+		return reconcile.Result{}, err
 	}
 	cluster, err := contract.ReadCluster(ctx, c.reader, object.GetNamespace())
 	if err != nil {
@@ -83,6 +79,21 @@ func (c *observerController[O]) Reconcile(ctx context.Context, request reconcile
 		asOf = input.Now
 	}
 	return again, c.report(ctx, object, outcomes, asOf)
+}
+
+// readObject reads an object from the API server if its version in memory, which is not a whole one, is to be observed.
+func (c *observerController[O]) readObject(ctx context.Context, key client.ObjectKey) (object O, observable bool, err error) {
+	for _, reader := range []client.Reader{c.objects, c.reader} {
+		object = c.observer.New()
+		if err := reader.Get(ctx, key, object); err != nil {
+			return object, false, client.IgnoreNotFound(err)
+		}
+		if reason := whyNotObservable(object); reason != "" {
+			logf.FromContext(ctx).V(1).Info("Skipping the observation", "reason", reason)
+			return object, false, nil
+		}
+	}
+	return object, true, nil
 }
 
 func (c *observerController[O]) isActive() bool {

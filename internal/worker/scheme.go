@@ -7,18 +7,22 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	vpaautoscalingv1 "k8s.io/autoscaler/vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.io/v1"
+
+	"github.com/trellis-garden/trellis/internal/kinds"
 )
 
-// AddToScheme registers the API types that the contract and its webhooks use. Binary and suites call it, so that no suite
-// has a type that the binary does not have.
+// AddToScheme registers the API types that the contract uses. Binary and suites call it, so that no suite has a type that the binary does not have.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := runtime.NewSchemeBuilder(
-		extensionsv1alpha1.AddToScheme, machinev1alpha1.AddToScheme, vpaautoscalingv1.AddToScheme,
+		kinds.In(extensionsv1alpha1.SchemeGroupVersion, &extensionsv1alpha1.Worker{}, &extensionsv1alpha1.WorkerList{}, &extensionsv1alpha1.Cluster{}),
+		kinds.In(machinev1alpha1.SchemeGroupVersion,
+			&machinev1alpha1.MachineClass{}, &machinev1alpha1.MachineClassList{}, &machinev1alpha1.Machine{}, &machinev1alpha1.MachineList{},
+			&machinev1alpha1.MachineSet{}, &machinev1alpha1.MachineSetList{}, &machinev1alpha1.MachineDeployment{}, &machinev1alpha1.MachineDeploymentList{}),
 		// Credentials and user data are Secrets; machine-controller-manager is a Deployment with pods.
-		corev1.AddToScheme, appsv1.AddToScheme,
+		kinds.In(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.SecretList{}, &corev1.Pod{}, &corev1.PodList{}),
+		kinds.In(appsv1.SchemeGroupVersion, &appsv1.Deployment{}),
 		// A Deployment is scaled by its subresource, a Scale.
-		autoscalingv1.AddToScheme,
+		kinds.In(autoscalingv1.SchemeGroupVersion, &autoscalingv1.Scale{}),
 	)
 	return builder.AddToScheme(scheme)
 }

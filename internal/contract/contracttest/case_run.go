@@ -65,8 +65,10 @@ func (e *exploration[O]) setUp(ctx context.Context, c Case) (*caseRun[O], O, err
 	t := &caseRun[O]{
 		testCase: c,
 		env:      env,
-		host:     Host{Server: e.server, Namespace: namespace, Faults: &Faults{}, Journal: &Journal{}},
-		result:   Result{Case: c},
+		host: Host{
+			Server: e.server, Namespace: namespace, Faults: &Faults{}, Journal: &Journal{}, CacheTransform: e.subject.CacheTransform,
+		},
+		result: Result{Case: c},
 	}
 	if observer, ok := env.(WriteObserver); ok {
 		t.host.OnWrite = observer.OnWrite

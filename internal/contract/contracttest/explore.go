@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -20,6 +21,8 @@ import (
 type Subject[O contract.Object] struct {
 	// New returns an empty object.
 	New func() O
+	// CacheTransform is Host.CacheTransform.
+	CacheTransform toolscache.TransformFunc
 	// NewEnvironment returns a new environment. Each case has its own.
 	NewEnvironment func() (Environment[O], error)
 	// ErrorResponses are the errors that the cloud may return for the call truthfully. A false response proves nothing: a driver must trust a 404.

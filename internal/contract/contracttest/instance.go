@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -24,8 +24,8 @@ import (
 type Transport func(http.RoundTripper) http.RoundTripper
 
 // Program is the process under test: it adds controllers to a manager. It is called for each instance and MUST build
-// everything anew, including sessions and drivers; every request to the cloud MUST use the transport. The manager's scheme has the core
-// types only: the program registers those that its binary registers, by the same function.
+// everything anew, including sessions and drivers; every request to the cloud MUST use the transport. The manager's scheme has no
+// types: the program registers those that its binary registers, by the same function.
 type Program func(mgr manager.Manager, cloud Transport) error
 
 // Host is the environment of processes: an API server, one namespace of it, and the faults of requests.
@@ -34,6 +34,8 @@ type Host struct {
 	Namespace string
 	Faults    *Faults
 	Journal   *Journal
+	// CacheTransform is that of the binary; nil for none.
+	CacheTransform toolscache.TransformFunc
 	// OnWrite may be nil. It is called with each write to the API server that has taken effect, before the process gets the
 	// response, and simulates other components that react immediately. Calls are concurrent.
 	OnWrite func(Call)
@@ -85,15 +87,10 @@ func newInstance(faults *Faults, journal *Journal, cancel context.CancelFunc) *I
 func (h Host) newManager(instance *Instance) (manager.Manager, error) {
 	restConfig := rest.CopyConfig(h.Server.Config)
 	restConfig.Wrap(func(base http.RoundTripper) http.RoundTripper { return instance.transport(KubeAPI)(base) })
-	scheme := runtime.NewScheme()
-	// As in each of our binaries; the program does the rest.
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("building scheme: %w", err)
-	}
 	return manager.New(restConfig, manager.Options{
-		Scheme:                  scheme,
+		Scheme:                  runtime.NewScheme(),
 		MapperProvider:          h.Server.restMapper,
-		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{h.Namespace: {}}},
+		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{h.Namespace: {}}, DefaultTransform: h.CacheTransform},
 		NewClient:               newUncachedClient,
 		Logger:                  h.Journal.Logger(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},

@@ -27,45 +27,71 @@ const (
 // Watches selects the named ManagedResources for a health check: what Read returns of them, with these annotations. A watch of all would include the
 // others of each shoot, which take ten times the memory.
 func Watches(annotations []string, names ...string) []contract.Watch {
-	strip := func(object client.Object) {
-		resource, ok := object.(*resourcesv1alpha1.ManagedResource)
-		if !ok {
-			return
-		}
-		kept := map[string]string{}
-		for _, key := range annotations {
-			if value, found := resource.Annotations[key]; found {
-				kept[key] = value
+	healthy := goodConditions()
+	strip := func(name string) func(client.Object) {
+		return func(object client.Object) {
+			resource, ok := object.(*resourcesv1alpha1.ManagedResource)
+			if !ok {
+				return
 			}
-		}
-		resource.Annotations, resource.Labels, resource.OwnerReferences, resource.Finalizers = kept, nil, nil, nil
-		resource.Spec = resourcesv1alpha1.ManagedResourceSpec{}
-		resource.Status = resourcesv1alpha1.ManagedResourceStatus{
-			Conditions: compact(resource.Status.Conditions), ObservedGeneration: resource.Status.ObservedGeneration,
+			if resource.Name == name {
+				resource.Name = name // one text for all
+			}
+			resource.Annotations = selectKeys(resource.Annotations, annotations)
+			resource.Labels, resource.OwnerReferences, resource.Finalizers = nil, nil, nil
+			resource.Spec = resourcesv1alpha1.ManagedResourceSpec{}
+			resource.Status = resourcesv1alpha1.ManagedResourceStatus{
+				Conditions: compact(resource.Status.Conditions, healthy), ObservedGeneration: resource.Status.ObservedGeneration,
+			}
 		}
 	}
 	var watches []contract.Watch
 	for _, name := range names {
-		watches = append(watches, contract.Watch{Object: &resourcesv1alpha1.ManagedResource{}, Name: name, Strip: strip})
+		watches = append(watches, contract.Watch{Object: &resourcesv1alpha1.ManagedResource{}, Name: name, Strip: strip(name)})
 	}
 	return watches
 }
 
-// compact returns the conditions that problems are found in, without the texts and the time of those that are as they should be.
-func compact(conditions []gardencorev1beta1.Condition) []gardencorev1beta1.Condition {
-	compacted := make([]gardencorev1beta1.Condition, 0, len(conditions))
-	for _, good := range []gardencorev1beta1.Condition{
+// selectKeys returns the entries with some keys, nil if there are none.
+func selectKeys(entries map[string]string, keys []string) map[string]string {
+	var selected map[string]string
+	for _, key := range keys {
+		if value, found := entries[key]; found {
+			if selected == nil {
+				selected = map[string]string{}
+			}
+			selected[key] = value
+		}
+	}
+	return selected
+}
+
+// goodConditions returns the conditions of a ManagedResource without problems.
+func goodConditions() []gardencorev1beta1.Condition {
+	return []gardencorev1beta1.Condition{
 		{Type: resourcesv1alpha1.ResourcesApplied, Status: gardencorev1beta1.ConditionTrue},
 		{Type: resourcesv1alpha1.ResourcesHealthy, Status: gardencorev1beta1.ConditionTrue},
 		{Type: resourcesv1alpha1.ResourcesProgressing, Status: gardencorev1beta1.ConditionFalse},
-	} {
-		switch found := v1beta1helper.GetCondition(conditions, good.Type); {
+	}
+}
+
+// compact returns the conditions that problems are found in, without the texts and the time of those that are as they should be. If all are, it is the
+// slice good, which is never changed: most ManagedResources have no problem.
+func compact(conditions, good []gardencorev1beta1.Condition) []gardencorev1beta1.Condition {
+	compacted := make([]gardencorev1beta1.Condition, 0, len(good))
+	asGood := 0
+	for _, expected := range good {
+		switch found := v1beta1helper.GetCondition(conditions, expected.Type); {
 		case found == nil:
-		case found.Status == good.Status:
-			compacted = append(compacted, good)
+		case found.Status == expected.Status:
+			compacted = append(compacted, expected)
+			asGood++
 		default:
 			compacted = append(compacted, *found)
 		}
+	}
+	if asGood == len(good) {
+		return good
 	}
 	return compacted
 }

@@ -7,6 +7,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
 // RunExploration explores the failures that the options select, and fails the test for every case with a wrong result.
@@ -25,7 +26,8 @@ func Explore(
 ) (*contracttest.Report, error) {
 	expected := &expectation{}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.ControlPlane]{
-		New: newControlPlane,
+		CacheTransform: controlplane.CacheTransform,
+		New:            newControlPlane,
 		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.ControlPlane], error) {
 			return &environment{server: server, subject: subject, expected: expected}, nil
 		},

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
 // operationTimeout is how long a scenario waits for one operation.
@@ -110,6 +111,7 @@ func (h *Harness) Start() *Harness {
 	h.t.Helper()
 	host := contracttest.Host{
 		Server: h.server, Namespace: h.Namespace, Faults: h.Faults, Journal: h.journal, OnWrite: h.onWrite,
+		CacheTransform: controlplane.CacheTransform,
 	}
 	instance, err := host.Start(context.WithoutCancel(h.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return program(h.fixture.subject, mgr)

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
 // operationTimeout is how long a scenario waits for one operation.
@@ -44,7 +45,10 @@ func newHarness(t *testing.T, server *contracttest.APIServer, env *environment, 
 	}
 	s := &harness{
 		t: t, env: env, object: object,
-		host:      contracttest.Host{Server: server, Namespace: namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}},
+		host: contracttest.Host{
+			Server: server, Namespace: namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{},
+			CacheTransform: infrastructure.CacheTransform,
+		},
 		gardenlet: contracttest.NewGardenlet(server, client.ObjectKeyFromObject(object), newInfrastructure),
 	}
 	s.process, err = s.host.Run(context.WithoutCancel(t.Context()), env.Program, nil)

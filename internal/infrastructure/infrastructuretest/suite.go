@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
 
 // unreachedPercent is the percentage of cases that may miss their call. Cases of saved state count here, unlike in Report.TooManyMissed: state is what
@@ -50,7 +51,8 @@ func Explore(
 ) (*contracttest.Report, error) {
 	expected := &expectation{want: subject.Want}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Infrastructure]{
-		New: newInfrastructure,
+		CacheTransform: infrastructure.CacheTransform,
+		New:            newInfrastructure,
 		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Infrastructure], error) {
 			return newEnvironment(subject, expected)
 		},

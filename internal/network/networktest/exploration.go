@@ -7,6 +7,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/network"
 )
 
 // RunExploration explores the failures that the options select, and fails the test for every case with a wrong result. The shoot changes its
@@ -25,7 +26,8 @@ func Explore(
 ) (*contracttest.Report, error) {
 	known := &baseline{contents: map[bool]*content{}}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Network]{
-		New: newNetwork,
+		CacheTransform: network.CacheTransform,
+		New:            newNetwork,
 		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Network], error) {
 			return &environment{server: server, subject: subject, change: change, baseline: known, driver: &checkedDriver{driver: subject.Driver}}, nil
 		},

@@ -116,6 +116,7 @@ func (s *Harness) Start() *Harness {
 	s.t.Helper()
 	host := contracttest.Host{
 		Server: s.server, Namespace: s.Namespace, Faults: &contracttest.Faults{}, Journal: s.journal, OnWrite: s.onWrite,
+		CacheTransform: network.CacheTransform,
 	}
 	instance, err := host.Start(context.WithoutCancel(s.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return program(s.subject, s.driver, mgr)

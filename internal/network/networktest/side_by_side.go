@@ -35,6 +35,7 @@ func RunSideBySide(t *testing.T, server *contracttest.APIServer, subjects ...Sub
 	}
 	host := contracttest.Host{
 		Server: server, Namespace: s.Namespace, Faults: &contracttest.Faults{}, Journal: s.journal, OnWrite: s.Manager.OnWrite,
+		CacheTransform: network.CacheTransform,
 	}
 	instance, err := host.Start(t.Context(), func(mgr manager.Manager, _ contracttest.Transport) error { return addControllers(subjects, mgr) })
 	require.NoError(t, err)

@@ -61,8 +61,26 @@ func Missing(recorded []extensionsv1alpha1.MachineDeployment, found []machinev1a
 
 // Strip removes from a deployment what FindingOf does not read.
 func Strip(d *machinev1alpha1.MachineDeployment) {
-	d.Annotations, d.OwnerReferences, d.Finalizers = nil, nil, nil
+	pool, inPool := d.Labels[v1beta1constants.LabelWorkerPool]
+	d.Annotations, d.Labels, d.OwnerReferences, d.Finalizers = nil, nil, nil, nil
+	if inPool {
+		d.Labels = map[string]string{v1beta1constants.LabelWorkerPool: pool}
+	}
 	d.Spec = machinev1alpha1.MachineDeploymentSpec{Replicas: d.Spec.Replicas, Strategy: d.Spec.Strategy}
+	conditions := make([]machinev1alpha1.MachineDeploymentCondition, 0, len(d.Status.Conditions))
+	for _, c := range d.Status.Conditions {
+		if isGood(c) {
+			c = machinev1alpha1.MachineDeploymentCondition{Type: c.Type, Status: c.Status}
+		}
+		conditions = append(conditions, c)
+	}
+	d.Status.Conditions = conditions
+}
+
+// isGood reports whether nobody reads the text of a condition.
+func isGood(c machinev1alpha1.MachineDeploymentCondition) bool {
+	return c.Status == machinev1alpha1.ConditionTrue &&
+		(c.Type == machinev1alpha1.MachineDeploymentAvailable || c.Type == machinev1alpha1.MachineDeploymentProgressing)
 }
 
 // problem is a problem of a deployment of machines.

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/worker"
 )
 
 // settleInterval is the interval at which the simulation acts on its own.
@@ -58,6 +59,7 @@ func newHarness(t T, env *environment, servers *Servers, managers int32, changes
 	}
 	s.host = contracttest.Host{
 		Server: env.server, Namespace: namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, OnWrite: s.manager.OnWrite,
+		CacheTransform: worker.CacheTransform,
 	}
 	s.start()
 	s.settlePeriodically()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/worker"
 )
 
 const (
@@ -82,7 +83,8 @@ func Explore(
 ) (*contracttest.Report, error) {
 	expected := &expectation{want: subject.Want}
 	return contracttest.Explore(ctx, server, contracttest.Subject[*extensionsv1alpha1.Worker]{
-		New: newWorker,
+		CacheTransform: worker.CacheTransform,
+		New:            newWorker,
 		NewEnvironment: func() (contracttest.Environment[*extensionsv1alpha1.Worker], error) {
 			return newEnvironment(server, subject, expected)
 		},
