@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -35,6 +36,8 @@ type heartbeat struct {
 	holder    string
 	interval  time.Duration
 	log       logr.Logger
+	// renewed is the Lease as the last renewal left it; nil before the first one.
+	renewed *coordinationv1.Lease
 }
 
 var _ ctrlmanager.LeaderElectionRunnable = (*heartbeat)(nil)
@@ -81,18 +84,34 @@ func (h *heartbeat) Start(ctx context.Context) error {
 	return nil
 }
 
+// renew writes the Lease over the version of the last renewal. Without one, and if somebody has changed or deleted the Lease since, it is read before.
 func (h *heartbeat) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
+	if h.renewed != nil {
+		h.setSpec(h.renewed)
+		err := h.client.Update(ctx, h.renewed)
+		if err == nil {
+			return nil
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("renewing lease %s/%s: %w", h.namespace, heartbeatLease, err)
+		}
+	}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: heartbeatLease}}
 	_, err := controllerutil.CreateOrUpdate(ctx, h.client, lease, func() error {
-		lease.Spec.HolderIdentity = &h.holder
-		lease.Spec.LeaseDurationSeconds = new(int32(h.interval / time.Second))
-		lease.Spec.RenewTime = new(metav1.NowMicro())
+		h.setSpec(lease)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("renewing lease %s/%s: %w", h.namespace, heartbeatLease, err)
 	}
+	h.renewed = lease
 	return nil
+}
+
+func (h *heartbeat) setSpec(lease *coordinationv1.Lease) {
+	lease.Spec.HolderIdentity = &h.holder
+	lease.Spec.LeaseDurationSeconds = new(int32(h.interval / time.Second))
+	lease.Spec.RenewTime = new(metav1.NowMicro())
 }

@@ -20,13 +20,24 @@ import (
 
 const heartbeatInterval = 30 * time.Second
 
-// startHeartbeat runs a heartbeat in the test's bubble until the test ends. Renewals fail while broken is set.
-func startHeartbeat(t *testing.T, broken *atomic.Bool) client.Client {
+// startHeartbeat runs a heartbeat in the test's bubble until the test ends. Renewals fail while broken is set. onRequest is called for each request of the
+// heartbeat; the test's own ones count as well.
+func startHeartbeat(t *testing.T, broken *atomic.Bool, onRequest ...func()) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	require.NoError(t, coordinationv1.AddToScheme(scheme))
+	count := func() {
+		for _, do := range onRequest {
+			do()
+		}
+	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			count()
+			return c.Get(ctx, key, o, opts...)
+		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			count()
 			if broken.Load() {
 				return errors.New("the API server is on strike")
 			}
@@ -82,6 +93,43 @@ func TestHeartbeat_APIServerErrors(t *testing.T) {
 		time.Sleep(heartbeatRetry)
 		synctest.Wait()
 		assert.True(t, leaseOf(t, c).RenewTime.After(before.RenewTime.Time), "it must beat soon after the strike is over")
+	})
+}
+
+func TestHeartbeat_LeaseOfOthers(t *testing.T) {
+	for sentence, change := range map[string]func(client.Client, *coordinationv1.Lease) error{
+		"somebody has changed it": func(c client.Client, lease *coordinationv1.Lease) error {
+			lease.Spec.HolderIdentity = new("pod-2")
+			return c.Update(t.Context(), lease)
+		},
+		"somebody has deleted it": func(c client.Client, lease *coordinationv1.Lease) error { return c.Delete(t.Context(), lease) },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := startHeartbeat(t, &atomic.Bool{})
+				before := &coordinationv1.Lease{}
+				require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "extension-x", Name: "gardener-extension-heartbeat"}, before))
+				require.NoError(t, change(c, before.DeepCopy()))
+
+				time.Sleep(heartbeatInterval)
+				synctest.Wait()
+				after := leaseOf(t, c)
+				assert.Equal(t, "pod-1", *after.HolderIdentity)
+				assert.Equal(t, heartbeatInterval, after.RenewTime.Sub(before.Spec.RenewTime.Time), "the next renewal is not later than usual")
+			})
+		})
+	}
+}
+
+func TestHeartbeat_OneRequestPerRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var requests atomic.Int32
+		count := func() { requests.Add(1) }
+		startHeartbeat(t, &atomic.Bool{}, count)
+		first := requests.Load()
+		time.Sleep(5 * heartbeatInterval)
+		synctest.Wait()
+		assert.Equal(t, first+5, requests.Load())
 	})
 }
 

@@ -31,6 +31,10 @@ import (
 // pod's default grace period of 30 seconds.
 const gracefulShutdown = 25 * time.Second
 
+// leaseRetryPeriod is how often a leader renews its Lease, and the others look at it. It is twice as long as by default: renewals are most of what an idle
+// controller does. A leader that ends lets go of its Lease; after a crash, another one leads after the Lease's 15 seconds and this period.
+const leaseRetryPeriod = 4 * time.Second
+
 // pprofVariable is the environment variable with the default of --pprof-bind-address.
 const pprofVariable = "TRELLIS_PPROF_BIND_ADDRESS"
 
@@ -121,6 +125,7 @@ func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrl
 		LeaderElection:          cfg.leaderElection,
 		LeaderElectionID:        cfg.leaderElectionID,
 		LeaderElectionNamespace: cfg.leaderElectionNamespace,
+		RetryPeriod:             new(leaseRetryPeriod),
 		// Safe, because the process ends as soon as the manager does.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       new(gracefulShutdown),

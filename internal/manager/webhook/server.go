@@ -92,6 +92,8 @@ type server struct {
 	certificate  *certificate
 	limits       *limits
 	shuttingDown atomic.Bool
+	// responding is true once a connection has succeeded.
+	responding atomic.Bool
 }
 
 func newServer(host string, port int, certificate *certificate) *server {
@@ -131,12 +133,20 @@ func (s *server) closeConnections(next http.Handler) http.Handler {
 	})
 }
 
-// ready returns an error while API servers should not call this process.
+// ready returns an error while API servers should not call this process. A server that has responded does so until it is shut down, and the process ends
+// with it: it is not tried again, since a handshake costs more processor time than anything else that an idle process does.
 func (s *server) ready(request *http.Request) error {
 	if err := s.certificate.check(); err != nil {
 		return err
 	}
-	return s.StartedChecker()(request)
+	if s.responding.Load() && !s.shuttingDown.Load() {
+		return nil
+	}
+	if err := s.StartedChecker()(request); err != nil {
+		return err
+	}
+	s.responding.Store(true)
+	return nil
 }
 
 // readyWithoutCertificate is ready for a process whose webhooks are all disabled: it serves if there is a certificate, but needs none.

@@ -135,3 +135,15 @@ func TestServer_ClosesConnectionsOnShutdown(t *testing.T) {
 	require.Eventually(t, func() bool { return get().Close }, shutdownDelay/2, time.Millisecond, "it answers on, and has its connections closed")
 	require.NoError(t, <-ended)
 }
+
+// A handshake for each probe and each look at the certificates would be most of what an idle process does.
+func TestServer_ReadyWithoutHandshakes(t *testing.T) {
+	shown := newCertificate(logr.Discard())
+	shown.load(newIssuer(t, "authority", time.Now().Add(time.Hour)).server(t, "x", time.Now().Add(time.Hour)))
+	s := newServer("127.0.0.1", 0, shown)
+	require.Error(t, s.ready(nil), "it has not begun to listen")
+	s.responding.Store(true) // as after a connection
+	require.NoError(t, s.ready(nil))
+	s.shuttingDown.Store(true)
+	assert.Error(t, s.ready(nil), "during the shutdown it is tried again")
+}
