@@ -31,7 +31,7 @@ func TestListMetrics(t *testing.T) {
 		require.NoError(t, err)
 		_, err = cluster.New(p.Manager.GetConfig(), func(o *cluster.Options) {
 			o.Scheme = p.Manager.GetScheme()
-			o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {}}
+			o.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Secret{}: {}}
 		})
 		require.NoError(t, err)
 		return p.Registerer.Register(prometheus.NewCounterVec(prometheus.CounterOpts{Name: "trellis_example_total", Help: "An example."}, []string{"result"}))

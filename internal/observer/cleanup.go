@@ -50,7 +50,7 @@ type cleanup[O contract.Object] struct {
 // addCleanup adds the controller that watches the marker, with a cache for it alone.
 func (c *observerController[O]) addCleanup(mgr manager.Manager) error {
 	key := c.options.Marker
-	if err := kinds.In(corev1.SchemeGroupVersion, &corev1.ConfigMap{})(mgr.GetScheme()); err != nil {
+	if err := kinds.In(corev1.SchemeGroupVersion, &corev1.ConfigMap{}, &corev1.ConfigMapList{})(mgr.GetScheme()); err != nil {
 		return fmt.Errorf("registering the kind of the marker: %w", err)
 	}
 	markers, err := cache.New(mgr.GetConfig(), cache.Options{

@@ -12,6 +12,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/observer"
 )
@@ -102,6 +104,7 @@ func (env *environment) declaration() observer.Observer[*object] {
 			env.calls++
 			observe := env.observe
 			env.mutex.Unlock()
+			assert.Equal(env.t, contracttest.Region, in.Object.Spec.Region, "objects are read whole, from the API server")
 			return observe(ctx, in)
 		},
 	}
@@ -111,7 +114,10 @@ func (env *environment) declaration() observer.Observer[*object] {
 func (env *environment) run() (stop func()) {
 	env.t.Helper()
 	env.options.Registerer = env.registry
-	host := contracttest.Host{Server: env.server, Namespace: env.namespace, Faults: env.faults, Journal: &contracttest.Journal{}}
+	host := contracttest.Host{
+		Server: env.server, Namespace: env.namespace, Faults: env.faults, Journal: &contracttest.Journal{},
+		CacheTransform: contract.CacheTransform(func(o *object) { o.Spec.Region = "" }),
+	}
 	instance, err := host.Start(context.WithoutCancel(env.t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		return errors.Join(extensionsv1alpha1.AddToScheme(mgr.GetScheme()), observer.Add(mgr, env.declaration(), env.options))
 	})

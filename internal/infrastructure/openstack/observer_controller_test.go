@@ -43,7 +43,9 @@ func TestObserver_Controller(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, cloud.Close()) })
 	infra := createInfrastructure(t, server, namespace, identity, cloud)
 
-	host := contracttest.Host{Server: server, Namespace: namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}}
+	host := contracttest.Host{
+		Server: server, Namespace: namespace, Faults: &contracttest.Faults{}, Journal: &contracttest.Journal{}, CacheTransform: infrastructure.CacheTransform,
+	}
 	instance, err := host.Start(context.WithoutCancel(t.Context()), func(mgr manager.Manager, _ contracttest.Transport) error {
 		driver := openstack.New(cloudopenstack.NewSessions(cloudopenstack.Options{}), openstack.Options{})
 		observers := map[string]infrastructure.Observer{
