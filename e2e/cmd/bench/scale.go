@@ -97,11 +97,11 @@ func (b *scaleBench) startEmpty(ctx context.Context) error {
 	if err := b.StartControllers(ctx); err != nil {
 		return err
 	}
-	return sleep(ctx, emptyFor)
+	return fleet.Sleep(ctx, emptyFor)
 }
 
 // wait does nothing: the components of all shoots are healthy.
-func (b *scaleBench) wait(ctx context.Context) error { return sleep(ctx, b.idle) }
+func (b *scaleBench) wait(ctx context.Context) error { return fleet.Sleep(ctx, b.idle) }
 
 // restart ends all controllers, and starts new processes.
 func (b *scaleBench) restart(ctx context.Context) error {
@@ -174,16 +174,6 @@ func (b *scaleBench) read(ctx context.Context, name string, took time.Duration) 
 	}
 	b.before = usage
 	return result, nil
-}
-
-// sleep waits, or fails when the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }
 
 func count(n int, what string) string {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/fleet"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
@@ -58,7 +59,7 @@ func restartAPIServer(ctx context.Context, s *soak) (string, error) {
 	if err := s.Seed.KillAPIServer(); err != nil {
 		return "", err
 	}
-	if err := sleep(ctx, down); err != nil {
+	if err := fleet.Sleep(ctx, down); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("killed, started again %.1f s later", down.Seconds()), s.Seed.StartAPIServer()
@@ -89,7 +90,7 @@ func storm(ctx context.Context, s *soak, all ...wire.Fault) (calls int, took tim
 	}
 	// A storm that nothing meets is none. If all flows wait for something else, there may be no call for long.
 	for err == nil && (time.Since(start) < took || count() == 0 && time.Since(start) < stormTimeout) {
-		err = sleep(ctx, stormInterval)
+		err = fleet.Sleep(ctx, stormInterval)
 	}
 	return count(), time.Since(start), err
 }
@@ -117,7 +118,7 @@ func loseAnswers(ctx context.Context, s *soak) (string, error) {
 // expireTokens makes all tokens of the cloud invalid before the time that their logins have named.
 func expireTokens(ctx context.Context, s *soak) (string, error) {
 	s.cloud.Fake.RevokeTokens()
-	return "all are invalid", sleep(ctx, s.between(time.Second, 3*time.Second))
+	return "all are invalid", fleet.Sleep(ctx, s.between(time.Second, 3*time.Second))
 }
 
 // killLeader kills the leading replica of a controller, and starts a new one once another one leads.
@@ -143,14 +144,14 @@ func killLeader(ctx context.Context, s *soak) (string, error) {
 func setCloudClock(ctx context.Context, s *soak) (string, error) {
 	offset := s.between(-48*time.Hour, 48*time.Hour).Round(time.Minute)
 	s.cloud.Fake.SetClockOffset(offset)
-	return fmt.Sprintf("differs by %s", offset), sleep(ctx, s.between(time.Second, 3*time.Second))
+	return fmt.Sprintf("differs by %s", offset), fleet.Sleep(ctx, s.between(time.Second, 3*time.Second))
 }
 
 // setGardenletClock makes gardenlet's clock differ from the controllers' in requests of some shoots.
 func setGardenletClock(ctx context.Context, s *soak) (string, error) {
 	offset := s.between(-time.Hour, time.Hour).Round(time.Second)
 	n := s.traffic.startAt(ctx, offset)
-	return fmt.Sprintf("in %d requests, gardenlet's differs by %s", n, offset), sleep(ctx, s.between(time.Second, 3*time.Second))
+	return fmt.Sprintf("in %d requests, gardenlet's differs by %s", n, offset), fleet.Sleep(ctx, s.between(time.Second, 3*time.Second))
 }
 
 // setLeaseClock writes the times of the clock of a leader that differs into a Lease.
@@ -169,15 +170,5 @@ func setLeaseClock(ctx context.Context, s *soak) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("of %s differs by %s", c.Name(), offset), sleep(ctx, s.between(time.Second, 3*time.Second))
-}
-
-// sleep waits, or fails when the context ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
+	return fmt.Sprintf("of %s differs by %s", c.Name(), offset), fleet.Sleep(ctx, s.between(time.Second, 3*time.Second))
 }

@@ -189,3 +189,13 @@ func (f *Fleet) each(ctx context.Context, limit int, do func(*Shoot, context.Con
 	_ = all.Wait()
 	return errors.Join(failures...)
 }
+
+// Sleep waits, or fails when the context ends.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

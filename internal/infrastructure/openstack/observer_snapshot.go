@@ -91,23 +91,20 @@ func readSnapshot(ctx context.Context, reader *cloudopenstack.Reader, input *inf
 		return nil, err
 	}
 	var mutex sync.Mutex
-	var steps []func() error
+	var wave sync.WaitGroup
 	for one, read := range s.reads(reader) {
 		if !isNeeded(one, input.Wanted) {
 			continue
 		}
-		steps = append(steps, func() error {
+		wave.Go(func() {
 			if err := read(ctx); err != nil {
 				mutex.Lock()
 				defer mutex.Unlock()
 				s.failed[one] = fmt.Errorf("reading the %s: %w", one, err)
 			}
-			return nil
 		})
 	}
-	if err := inParallel(steps...); err != nil {
-		return nil, err
-	}
+	wave.Wait()
 	return s, ctx.Err()
 }
 

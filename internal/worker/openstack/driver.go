@@ -30,22 +30,10 @@ func New(sessions *cloudopenstack.Sessions) *Driver {
 
 // Prepare implements worker.Driver. It creates missing server groups of pools, and records the images in use.
 func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Object, error) {
-	in, errs := inputsOf(shoot)
-	if err := configurationProblems(errs); err != nil {
-		return nil, err
-	}
-	if err := in.checkInfrastructure(); err != nil {
-		return nil, err
-	}
-	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
+	in, status, err := begin(shoot)
 	if err != nil {
-		return nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
-	}
-	status := openstackv1alpha1.NewWorkerStatus()
-	if status.MachineImages, err = in.imagesInUse(recorded); err != nil {
 		return nil, err
 	}
-	status.ServerGroupDependencies = recorded.ServerGroupDependencies
 	wants := in.wantedGroups()
 	if len(wants) == 0 {
 		return status, nil
@@ -54,11 +42,32 @@ func (d *Driver) Prepare(ctx context.Context, shoot *worker.Shoot) (runtime.Obje
 	if err != nil {
 		return nil, err
 	}
-	status.ServerGroupDependencies, err = groups.ensure(ctx, wants, recorded.ServerGroupDependencies)
+	status.ServerGroupDependencies, err = groups.ensure(ctx, wants, status.ServerGroupDependencies)
 	if err != nil {
 		return nil, err
 	}
 	return status, nil
+}
+
+// begin returns the inputs of a valid Worker, and the status that follows from them alone: the images in use, and the server groups that are recorded.
+func begin(shoot *worker.Shoot) (*inputs, *openstackv1alpha1.WorkerStatus, error) {
+	in, errs := inputsOf(shoot)
+	if err := configurationProblems(errs); err != nil {
+		return nil, nil, err
+	}
+	if err := in.checkInfrastructure(); err != nil {
+		return nil, nil, err
+	}
+	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
+	}
+	status := openstackv1alpha1.NewWorkerStatus()
+	if status.MachineImages, err = in.imagesInUse(recorded); err != nil {
+		return nil, nil, err
+	}
+	status.ServerGroupDependencies = recorded.ServerGroupDependencies
+	return in, status, nil
 }
 
 // Machines implements worker.Driver. In a deletion, invalid inputs are accepted: only the tags of the class matter

@@ -1,13 +1,11 @@
 package openstack
 
 import (
-	"fmt"
 	"slices"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
@@ -22,22 +20,12 @@ func NewObserver() *Observer { return &Observer{} }
 // Foresee implements worker.Observer. Server groups are known from the recorded status alone: it does not notice that one was deleted in the cloud, nor, if
 // the upstream extension has created it, that the policy of its pool has changed.
 func (o *Observer) Foresee(shoot *worker.Shoot) (runtime.Object, error) {
-	in, errs := inputsOf(shoot)
-	if err := configurationProblems(errs); err != nil {
-		return nil, err
-	}
-	if err := in.checkInfrastructure(); err != nil {
-		return nil, err
-	}
-	recorded, err := openstackv1alpha1.DecodeWorkerStatus(shoot.Worker.Status.ProviderStatus)
+	in, status, err := begin(shoot)
 	if err != nil {
-		return nil, fmt.Errorf("reading the recorded providerStatus: %w", err)
-	}
-	status := openstackv1alpha1.NewWorkerStatus()
-	if status.MachineImages, err = in.imagesInUse(recorded); err != nil {
 		return nil, err
 	}
-	status.ServerGroupDependencies = slices.Clone(recorded.ServerGroupDependencies)
+	recorded := status.ServerGroupDependencies
+	status.ServerGroupDependencies = slices.Clone(recorded)
 	for _, want := range in.wantedGroups() {
 		status.ServerGroupDependencies = append(status.ServerGroupDependencies, in.foreseenGroup(want, recorded))
 	}
@@ -50,9 +38,9 @@ func (o *Observer) Machines(shoot *worker.Shoot, status runtime.Object, pool *ex
 }
 
 // foreseenGroup is the last recorded group of a pool that may have the policy, or stands for one that is still to be created.
-func (in *inputs) foreseenGroup(want groupWant, recorded *openstackv1alpha1.WorkerStatus) dependency {
+func (in *inputs) foreseenGroup(want groupWant, recorded []dependency) dependency {
 	owner := ownerOf(in.shoot)
-	for _, known := range slices.Backward(recorded.ServerGroupDependencies) {
+	for _, known := range slices.Backward(recorded) {
 		if known.PoolName == want.pool && owner.mayHavePolicy(known, want) {
 			return known
 		}
