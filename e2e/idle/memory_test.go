@@ -17,8 +17,8 @@ const megabyte = 1_000_000
 // The budgets are for the anonymous memory of all four processes together, in bytes. They are a twentieth more than what was measured: which parts of the
 // heap are free, but not free to be given back, differs between runs of the same program.
 const (
-	budgetEmpty      = 33 * megabyte
-	budgetWithShoots = 48 * megabyte
+	budgetEmpty      = 35 * megabyte
+	budgetWithShoots = 50 * megabyte
 )
 
 // collectionInterval is longer than the time between two garbage collections of a Go process, which is two minutes at most, and also than the time between
