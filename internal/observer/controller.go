@@ -28,7 +28,7 @@ type observerController[O contract.Object] struct {
 	observer Observer[O]
 	options  Options
 	wanted   Names
-	// objects is the cache that the controller's events come from. It keeps of objects what decides whether they are observed.
+	// objects is the cache that the controller's events come from. It may hold metadata, type, class, last operation and conditions of objects only.
 	objects client.Reader
 	reader  client.Reader
 	client  client.Client
@@ -48,9 +48,13 @@ func (c *observerController[O]) Reconcile(ctx context.Context, request reconcile
 	if !c.isActive() {
 		return again, nil
 	}
-	object, observable, err := c.readObject(ctx, request.NamespacedName)
-	if err != nil || !observable {
-		return reconcile.Result{}, err
+	object, reason, err := c.readObservable(ctx, request.NamespacedName)
+	if err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if reason != "" {
+		log.V(1).Info("Skipping the observation", "reason", reason)
+		return reconcile.Result{}, nil
 	}
 	cluster, err := contract.ReadCluster(ctx, c.reader, object.GetNamespace())
 	if err != nil {
@@ -81,19 +85,21 @@ func (c *observerController[O]) Reconcile(ctx context.Context, request reconcile
 	return again, c.report(ctx, object, outcomes, asOf)
 }
 
-// readObject reads an object from the API server if its version in memory, which is not a whole one, is to be observed.
-func (c *observerController[O]) readObject(ctx context.Context, key client.ObjectKey) (object O, observable bool, err error) {
-	for _, reader := range []client.Reader{c.objects, c.reader} {
-		object = c.observer.New()
-		if err := reader.Get(ctx, key, object); err != nil {
-			return object, false, client.IgnoreNotFound(err)
-		}
-		if reason := whyNotObservable(object); reason != "" {
-			logf.FromContext(ctx).V(1).Info("Skipping the observation", "reason", reason)
-			return object, false, nil
-		}
+// readObservable returns the object as the API server has it, or why it is not observed now. The cache only decides whether to read it: it may hold no more
+// of an object than that takes.
+func (c *observerController[O]) readObservable(ctx context.Context, key client.ObjectKey) (object O, reason string, err error) {
+	object = c.observer.New()
+	if err := c.objects.Get(ctx, key, object); err != nil {
+		return object, "", err
 	}
-	return object, true, nil
+	if reason := whyNotObservable(object); reason != "" {
+		return object, reason, nil
+	}
+	object = c.observer.New()
+	if err := c.reader.Get(ctx, key, object); err != nil {
+		return object, "", err
+	}
+	return object, whyNotObservable(object), nil
 }
 
 func (c *observerController[O]) isActive() bool {

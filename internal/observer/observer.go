@@ -50,7 +50,7 @@ type Observe[O contract.Object] func(ctx context.Context, input Input[O]) (Resul
 
 // Input is the input of one observation of one object.
 type Input[O contract.Object] struct {
-	// Object is a copy that belongs to this observation.
+	// Object is complete, read from the API server for this observation, and belongs to it.
 	Object O
 	// Cluster holds the shoot, the seed (may be nil) and the cloud profile.
 	Cluster *contract.Cluster
