@@ -1,5 +1,6 @@
 // Command controlplane-controller fulfils Gardener's ControlPlane objects, keeps their health, and tunes what Gardener itself
-// deploys for a shoot. It only composes: the process, the contract, its webhooks, and a driver for each type.
+// deploys for a shoot. As a secondary controller, it observes ControlPlanes. It only composes: the process, the contract, its webhooks, and a driver for
+// each type.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/openstack"
 	"github.com/trellis-garden/trellis/internal/manager"
+	"github.com/trellis-garden/trellis/internal/observer"
 )
 
 func main() {
@@ -22,6 +24,7 @@ func main() {
 			"tunes kube-apiserver, kube-controller-manager, kubelet, etcd and credentials by webhooks.",
 		Types:          types,
 		Webhooks:       controlplane.WebhookNames(types),
+		Observations:   observer.NamesOf(controlplane.Observations()),
 		Flags:          etcd.flags(),
 		AddToScheme:    controlplane.AddToScheme,
 		CacheTransform: controlplane.CacheTransform,
@@ -36,6 +39,9 @@ func setup(p *manager.Process, etcd *etcdFlags) error {
 	}
 	drivers := map[string]controlplane.Driver{
 		openstack.Type: openstack.New(),
+	}
+	if p.Secondary != nil {
+		return controlplane.AddObserver(p.Manager, drivers, images, observerOptions(p))
 	}
 	tracker := &contract.Tracker{}
 	p.HandleDebug(contract.TrackerPath, tracker)
@@ -54,4 +60,17 @@ func setup(p *manager.Process, etcd *etcdFlags) error {
 		return err
 	}
 	return serveWebhooks(p, drivers, images, etcd)
+}
+
+// observerOptions are those of a secondary controller. There are no webhooks then.
+func observerOptions(p *manager.Process) observer.Options {
+	return observer.Options{
+		Types:                   p.Types,
+		Classes:                 manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
+		Observations:            p.Secondary.Observations,
+		Interval:                p.Secondary.Interval,
+		MaxConcurrentReconciles: p.MaxConcurrentReconciles,
+		Marker:                  p.Secondary.Marker,
+		Registerer:              p.Registerer,
+	}
 }

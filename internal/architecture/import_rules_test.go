@@ -373,7 +373,7 @@ func contractRules() []importRule {
 			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
 				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
-				"internal/mutation", "internal/cloud", "internal/fielderrors", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
+				"internal/mutation", "internal/observer", "internal/cloud", "internal/fielderrors", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
 				"k8s.io/client-go/...", "k8s.io/utils/...", "sigs.k8s.io/yaml", vpaTypes, monitoringTypes,

@@ -48,11 +48,13 @@ func (a *actuator) plan(ctx context.Context, rec *reconciliation) (*Shoot, *Plan
 	if !ok {
 		return nil, nil, fmt.Errorf("no driver for type %q", rec.Object.Spec.Type)
 	}
-	shoot, err := readShoot(ctx, rec)
+	shoot, err := newShoot(ctx, rec.Client, rec.Object, rec.Cluster)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := readReferenced(ctx, rec, shoot, driver.References(shoot)); err != nil {
+	shoot.New = isBeingCreated(rec)
+	// The references in the status are migrated with the shoot.
+	if rec.Object.Status.Resources, err = readReferenced(ctx, rec.Client, shoot, driver.References(shoot)); err != nil {
 		return nil, nil, err
 	}
 	if problems := driver.Validate(shoot); len(problems) > 0 && !isBeingDeleted(rec) {
@@ -78,57 +80,55 @@ func isBeingDeleted(rec *reconciliation) bool {
 	return rec.Cluster.Shoot != nil && rec.Cluster.Shoot.DeletionTimestamp != nil
 }
 
-// readShoot reads a driver's inputs.
-func readShoot(ctx context.Context, rec *reconciliation) (*Shoot, error) {
-	if rec.Cluster.Shoot == nil || rec.Cluster.CloudProfile == nil {
-		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", rec.Cluster.Name)
+// newShoot reads a driver's inputs, except for the Secrets that readReferenced reads.
+func newShoot(ctx context.Context, reader client.Reader, object *extensionsv1alpha1.ControlPlane, cluster *contract.Cluster) (*Shoot, error) {
+	if cluster.Shoot == nil || cluster.CloudProfile == nil {
+		return nil, fmt.Errorf("the Cluster resource %q lacks its shoot or its cloud profile", cluster.Name)
 	}
-	credentials, err := contract.ReadCredentials(ctx, rec.Client, rec.Object, rec.Object.Spec.SecretRef)
+	credentials, err := contract.ReadCredentials(ctx, reader, object, object.Spec.SecretRef)
 	if err != nil {
 		return nil, err
 	}
 	if credentials == nil {
-		return nil, contract.NoCredentials(rec.Object.Spec.SecretRef, "the control plane cannot reach the cloud without")
+		return nil, contract.NoCredentials(object.Spec.SecretRef, "the control plane cannot reach the cloud without")
 	}
-	pods, services := effectiveRanges(rec.Cluster)
+	pods, services := effectiveRanges(cluster)
 	return &Shoot{
-		ControlPlane:  rec.Object.DeepCopy(),
-		Cluster:       rec.Cluster,
+		ControlPlane:  object.DeepCopy(),
+		Cluster:       cluster,
 		Credentials:   credentials.Data,
-		New:           isBeingCreated(rec),
-		TechnicalID:   rec.TechnicalID(),
+		TechnicalID:   cluster.TechnicalID(object.Namespace),
 		PodRanges:     pods,
 		ServiceRanges: services,
 		Decoded:       &contract.Decoded{},
 	}, nil
 }
 
-// readReferenced reads the user's referenced Secrets, which gardenlet has copied, and writes the references to the status, so that they are migrated with the
-// shoot. A missing one would prevent the migration.
-func readReferenced(ctx context.Context, rec *reconciliation, shoot *Shoot, names []string) error {
+// readReferenced reads the user's referenced Secrets, which gardenlet has copied, and returns references to those that exist: a missing one would prevent a
+// migration.
+func readReferenced(ctx context.Context, reader client.Reader, shoot *Shoot, names []string) ([]gardencorev1beta1.NamedResourceReference, error) {
 	shoot.Referenced = map[string]map[string][]byte{}
-	var statusResources []gardencorev1beta1.NamedResourceReference
-	for _, resource := range rec.Cluster.Shoot.Spec.Resources {
+	var references []gardencorev1beta1.NamedResourceReference
+	for _, resource := range shoot.Cluster.Shoot.Spec.Resources {
 		if resource.ResourceRef.Kind != "Secret" || !slices.Contains(names, resource.Name) {
 			continue
 		}
 		secret := &corev1.Secret{}
-		key := client.ObjectKey{Namespace: rec.Object.Namespace, Name: v1beta1constants.ReferencedResourcesPrefix + resource.ResourceRef.Name}
-		err := rec.Client.Get(ctx, key, secret)
+		key := client.ObjectKey{Namespace: shoot.ControlPlane.Namespace, Name: v1beta1constants.ReferencedResourcesPrefix + resource.ResourceRef.Name}
+		err := reader.Get(ctx, key, secret)
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("reading Secret %s, which the shoot's resource %q refers to: %w", key.Name, resource.Name, err)
+			return nil, fmt.Errorf("reading Secret %s, which the shoot's resource %q refers to: %w", key.Name, resource.Name, err)
 		}
 		if err != nil {
 			continue
 		}
 		shoot.Referenced[resource.Name] = secret.Data
-		statusResources = append(statusResources, gardencorev1beta1.NamedResourceReference{
+		references = append(references, gardencorev1beta1.NamedResourceReference{
 			Name:        resource.Name,
 			ResourceRef: autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: key.Name},
 		})
 	}
-	rec.Object.Status.Resources = statusResources
-	return nil
+	return references, nil
 }
 
 // effectiveRanges prefers the ranges in the shoot's status, which a cloud may have chosen, to those in its spec.

@@ -28,9 +28,8 @@ type authority struct {
 }
 
 func newAuthority(ctx context.Context, rec *reconciliation) (*authority, error) {
-	provider := "provider-" + rec.Object.Spec.Type
-	ca := "ca-" + provider + "-controlplane"
-	manager, err := secretsmanager.New(ctx, rec.Log, clock.RealClock{}, rec.Client, provider+"-controlplane",
+	ca := caName(rec.Object.Spec.Type)
+	manager, err := secretsmanager.New(ctx, rec.Log, clock.RealClock{}, rec.Client, certificateManager(rec.Object.Spec.Type),
 		secretsmanager.WithNamespaces(rec.Object.Namespace),
 		secretsmanager.WithSecretNamesToTimes(rotationStart(rec.Cluster.Shoot, ca)),
 	)
@@ -46,6 +45,12 @@ func newAuthority(ctx context.Context, rec *reconciliation) (*authority, error) 
 		phase: v1beta1helper.GetShootCARotationPhase(credentials),
 	}, nil
 }
+
+// certificateManager is the identity of the secrets manager of control planes of a type, and caName the name of their CA.
+func certificateManager(providerType string) string {
+	return "provider-" + providerType + "-controlplane"
+}
+func caName(providerType string) string { return "ca-" + certificateManager(providerType) }
 
 // rotationStart starts the CA's rotation with that of the shoot's CAs.
 func rotationStart(shoot *gardencorev1beta1.Shoot, ca string) map[string]time.Time {
