@@ -21,7 +21,7 @@ const (
 	// ObservationQuota compares the account's quotas with what the shoot's workers need at their maximum, beyond what they use.
 	ObservationQuota = "quota"
 	// ObservationOrphans looks for resources in the account that are left from an earlier shoot of the same technical ID, or are the shoot's own but not in
-	// use.
+	// use, and for load balancers and volumes that Kubernetes' components of an earlier shoot have created.
 	ObservationOrphans = "orphans"
 	// ObservationDeletionBlockers looks for what would block the deletion of the Infrastructure, and does not belong to the shoot.
 	ObservationDeletionBlockers = "deletion-blockers"

@@ -3,6 +3,7 @@ package openstack_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -127,6 +128,9 @@ func TestSession_ListFlavorsImagesVolumes(t *testing.T) {
 	require.NoError(t, err)
 	volumes, err := s.ListVolumes(ctx, openstack.VolumeFilter{Name: "machine-root"})
 	require.NoError(t, err)
+	require.Len(t, volumes, 1)
+	assert.WithinDuration(t, time.Now(), volumes[0].CreatedAt.Time, time.Minute)
+	volumes[0].CreatedAt = openstack.Time{}
 	assert.Equal(t, []openstack.Volume{{ID: id, Name: "machine-root", Status: "available", Size: 1, Metadata: map[string]string{"a": "b"}}}, volumes)
 	require.NoError(t, s.DeleteVolume(ctx, id))
 	assert.True(t, cloud.IsNotFound(s.DeleteVolume(ctx, id)))

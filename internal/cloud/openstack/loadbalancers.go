@@ -17,6 +17,7 @@ type LoadBalancer struct {
 	VIPSubnetID        string   `json:"vip_subnet_id"`
 	VIPNetworkID       string   `json:"vip_network_id"`
 	Tags               []string `json:"tags"`
+	CreatedAt          Time     `json:"created_at"`
 }
 
 // LoadBalancerFilter selects load balancers; all given criteria must match.

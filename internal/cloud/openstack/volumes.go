@@ -12,6 +12,8 @@ type Volume struct {
 	Status   string            `json:"status"` // e.g. available, in-use, deleting, error
 	Size     int               `json:"size"`   // GiB
 	Metadata map[string]string `json:"metadata"`
+	// CreatedAt is zero if the cloud does not report it.
+	CreatedAt Time `json:"created_at"`
 }
 
 // VolumeFilter selects volumes; all given criteria must match.

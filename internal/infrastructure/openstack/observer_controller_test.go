@@ -94,6 +94,20 @@ func TestObserver_Controller(t *testing.T) {
 	assert.Contains(t, waitFor(infrastructure.ObservationDrift, gardencorev1beta1.ConditionFalse), `has the name "theirs"`)
 	rename(namespace)
 	waitFor(infrastructure.ObservationDrift, gardencorev1beta1.ConditionTrue)
+
+	_, err = cloud.fake.CreateResource(fake.DefaultProject, "volumes", fake.Attrs{
+		"name": "pv-1", "size": 1, "metadata": map[string]string{"cinder.csi.openstack.org/cluster": namespace},
+	})
+	require.NoError(t, err)
+	cluster := &extensionsv1alpha1.Cluster{}
+	require.NoError(t, server.Client.Get(t.Context(), client.ObjectKey{Name: namespace}, cluster))
+	var shoot gardencorev1beta1.Shoot
+	require.NoError(t, json.Unmarshal(cluster.Spec.Shoot.Raw, &shoot))
+	shoot.CreationTimestamp = metav1.NewTime(time.Now().Add(2 * time.Hour)) // so that the volume is older
+	cluster.Spec.Shoot.Raw, err = json.Marshal(shoot)
+	require.NoError(t, err)
+	require.NoError(t, server.Client.Update(t.Context(), cluster))
+	assert.Contains(t, waitFor(infrastructure.ObservationOrphans, gardencorev1beta1.ConditionFalse), "(pv-1) of cluster "+namespace+" is older than this shoot")
 	assert.Empty(t, cloud.fake.Log().Where(wire.Call.IsWrite), "the secondary controller logged in before, and writes nothing")
 }
 

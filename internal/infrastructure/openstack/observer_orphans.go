@@ -20,10 +20,13 @@ type markedResource struct {
 // orphans reports what certainly has no owner:
 //
 //   - resources with the mark of another shoot of the same technical ID. Technical IDs are unique in a garden, so that shoot is gone;
-//   - resources with the shoot's own mark that are neither recorded nor in use, for example of a creation whose response was lost.
 //
-// A mark with a technical ID that this seed does not have proves nothing: its shoot may live on another seed that uses the same account. Such resources
-// are named in the message, and do not make the finding unhealthy. Key pairs and what a cloud-controller-manager created have no mark.
+//   - resources with the shoot's own mark that are neither recorded nor in use, for example of a creation whose response was lost;
+//
+//   - load balancers and volumes with the shoot's own cluster name that are older than the shoot (observer_orphans_cluster.go).
+//
+// A mark or a cluster name that this seed does not have proves nothing: its shoot may live on another seed that uses the same account. Such resources
+// are named in the message, and do not make the finding unhealthy. Key pairs have no mark.
 func (s *observedShoot) orphans(ctx context.Context, namespaces func(context.Context) (map[string]bool, error)) observer.Finding {
 	here, err := namespaces(ctx)
 	if err != nil {
@@ -45,22 +48,36 @@ func (s *observedShoot) orphans(ctx context.Context, namespaces func(context.Con
 			elsewhere[one.technicalID+" (uid "+one.uid+")"]++
 		}
 	}
+	ofClusters := s.cloud.ofClusters()
+	for _, one := range ofClusters {
+		if s.isFromEarlierShoot(one) {
+			sentences = append(sentences, one.sentence())
+		}
+	}
 	finding := findingOf(sentences, "No resource is left from an earlier shoot with this technical ID, and all with this shoot's mark are in use.")
 	if len(elsewhere) > 0 {
 		finding.Message += " " + describeElsewhere(elsewhere)
+	}
+	if clusters := s.clustersElsewhere(ofClusters, here); len(clusters) > 0 {
+		finding.Message += " " + describeClustersElsewhere(clusters)
 	}
 	return finding
 }
 
 // describeElsewhere names shoots that this seed does not have.
 func describeElsewhere(shoots map[string]int) string {
-	names := slices.Sorted(maps.Keys(shoots))
+	return "The account also has resources with the marks of shoots that this seed does not have; they are orphans unless another seed has the shoot: " +
+		firstOf(slices.Sorted(maps.Keys(shoots))) + "."
+}
+
+// firstOf lists some texts, and says how many there are more.
+func firstOf(texts []string) string {
 	const most = 5
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
+	text := strings.Join(texts[:min(most, len(texts))], ", ")
+	if more := len(texts) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return "The account also has resources with the marks of shoots that this seed does not have; they are orphans unless another seed has the shoot: " + text + "."
+	return text
 }
 
 // inUse reports whether a resource is recorded as the one in use.

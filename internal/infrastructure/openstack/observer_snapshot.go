@@ -45,7 +45,7 @@ func partsOf(observation string) []part {
 	case infrastructure.ObservationQuota:
 		return []part{partComputeLimits, partNetworkQuota, partVolumeQuota, partVolumes, partServers, partFlavors, partPorts}
 	case infrastructure.ObservationOrphans:
-		return []part{partNetworks, partSubnets, partRouters, partGroups, partShareNetworks}
+		return []part{partNetworks, partSubnets, partRouters, partGroups, partShareNetworks, partLoadBalancers, partVolumes}
 	case infrastructure.ObservationDeletionBlockers:
 		return []part{partPorts, partServers, partRouters, partLoadBalancers, partFloatingIPs}
 	case infrastructure.ObservationCredentials:
