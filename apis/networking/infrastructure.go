@@ -24,6 +24,18 @@ type Infrastructure struct {
 	// BPFDataInterfaces is a regular expression for the network interfaces that receive packets from other nodes, if a plugin
 	// with an eBPF data plane does not detect them itself.
 	BPFDataInterfaces string
+	// MTU is that of the cloud's networks in bytes, if all have the same; else 0. See NetworkMTU.
+	MTU int
+	// RouteTable is the limit of CloudRoutes. It is empty if the cloud has none, or it is not known.
+	RouteTable RouteTable
+}
+
+// RouteTable is what one route table of a cloud takes. Each has a route for each node.
+type RouteTable struct {
+	// Routes is the number of routes of an IP family, of which Reserved are not for nodes.
+	Routes, Reserved int
+	// Remedy tells how the number can be increased; empty if it cannot.
+	Remedy string
 }
 
 // Infrastructures returns the table. It replaces the webhooks by which upstream's cloud extensions change the Networks of
@@ -31,10 +43,18 @@ type Infrastructure struct {
 func Infrastructures() []Infrastructure {
 	return []Infrastructure{
 		{Type: "alicloud", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
-		{Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true},
+		// Routes and MTU: AWS, "Amazon VPC quotas", and "Network maximum transmission unit (MTU) for your EC2 instance". Reserved are those to NAT
+		// gateways, internet gateways and endpoints.
+		{
+			Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true, MTU: 9001,
+			RouteTable: RouteTable{Routes: 500, Reserved: 5, Remedy: `raise the quota "Routes per route table", which can be 1000, in the account`},
+		},
 		// Azure drops IP-in-IP, and upstream does not support IPv6 there. With accelerated networking interfaces come in
-		// pairs.
-		{Type: "azure", VXLAN: true, CloudRoutes: true, RoutesReported: true, BPFDataInterfaces: azureInterfaces},
+		// pairs. Routes and MTU: "Azure subscription and service limits", and "TCP/IP performance tuning for Azure VMs".
+		{
+			Type: "azure", VXLAN: true, CloudRoutes: true, RoutesReported: true, BPFDataInterfaces: azureInterfaces, MTU: 1500,
+			RouteTable: RouteTable{Routes: 1000},
+		},
 		{Type: "gcp", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true},
 		// Machines are pods of the seed, which share no link, and there is no cloud to route.
 		{Type: "local", IPIP: true, VXLAN: true, IPv6: true},

@@ -29,18 +29,25 @@ func main() {
 
 func setup(p *manager.Process) error {
 	if p.Secondary != nil {
-		return network.AddObserver(p.Manager, observer.Options{
-			Types:        p.Types,
-			Classes:      manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
-			Observations: p.Secondary.Observations,
-			Interval:     p.Secondary.Interval,
-			Marker:       p.Secondary.Marker,
-
-			MaxConcurrentReconciles: p.MaxConcurrentReconciles,
-			Registerer:              p.Registerer,
-		})
+		return setupSecondary(p)
 	}
 	return setupPrimary(p)
+}
+
+// setupSecondary adds the observers. They make no requests to clouds and shoots.
+func setupSecondary(p *manager.Process) error {
+	observers := map[string]network.Observer{
+		calico.Type: calico.Observer{},
+	}
+	return network.AddObserver(p.Manager, observers, observer.Options{
+		Types:                   p.Types,
+		Classes:                 manager.ClassesAs[extensionsv1alpha1.ExtensionClass](p),
+		Observations:            p.Secondary.Observations,
+		Interval:                p.Secondary.Interval,
+		MaxConcurrentReconciles: p.MaxConcurrentReconciles,
+		Marker:                  p.Secondary.Marker,
+		Registerer:              p.Registerer,
+	})
 }
 
 func setupPrimary(p *manager.Process) error {
