@@ -81,6 +81,7 @@ func alertCases() map[string]alertCase {
 		InstallationSeed:                              operator("seed", "this seed"),
 		InstallationRuntime:                           operator("garden", "seeds", "rollouts"),
 		secondaryPrefix + "infrastructure-controller": secondary("Infrastructure", "infrastructures", "clouds"),
+		secondaryPrefix + "controlplane-controller":   secondary("ControlPlane", "controlplanes"),
 		secondaryPrefix + "network-controller":        secondary("Network", "networks"),
 		secondaryPrefix + "worker-controller":         secondary("Worker", "workers"),
 		AdmissionRuntime: {files: []string{"binary", "process", "webhooks", "admission"}, values: map[string]string{

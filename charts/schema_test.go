@@ -26,7 +26,6 @@ func TestRender_InvalidValues(t *testing.T) {
 		"no types":                       {values: map[string]any{"types": []string{}}, want: []string{"'/types'", "minItems"}},
 		"types is not a list":            {values: map[string]any{"types": "openstack"}, want: []string{"'/types'", "want array"}},
 		"an unknown role":                {values: map[string]any{"role": "tertiary"}, want: []string{"'/role'", "'primary', 'secondary'"}},
-		"a role without observations":    {chart: "controlplane-controller", values: map[string]any{"role": "secondary"}, want: []string{"'/role'", "'primary'"}},
 		"an unknown observation":         {values: map[string]any{"observations": []string{"images"}}, want: []string{"'/observations/0'", "'drift', 'quota'"}},
 		"an interval of too few seconds": {values: map[string]any{"observationInterval": "9s"}, want: []string{"'/observationInterval'"}},
 		"an interval of two units":       {values: map[string]any{"observationInterval": "1h30m"}, want: []string{"'/observationInterval'"}},
@@ -39,7 +38,7 @@ func TestRender_InvalidValues(t *testing.T) {
 			want:   []string{"extensionClasses: has seed, but a secondary observes objects of shoots only; remove it"},
 		},
 		"observations for a chart without observations": {
-			chart: "controlplane-controller", values: map[string]any{"observations": []string{}},
+			chart: AdmissionRuntime, values: map[string]any{"observations": []string{}},
 			want: []string{"observations: this chart has no such value, only other charts have; remove it"},
 		},
 		"an unknown value":                  {values: map[string]any{"replicas": 3}, want: []string{"replicas: there is no such value; if it is to be replicaCount, write it so, else remove it"}},

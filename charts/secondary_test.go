@@ -69,7 +69,8 @@ func TestSecondary_KeptObjects(t *testing.T) {
 				for _, object := range objects {
 					annotated := object.GetAnnotations()["resources.gardener.cloud/keep-object"] == "true"
 					own := object.GetNamespace() == "" || object.GetNamespace() == releaseOf(name).Namespace
-					wanted := sentence == "secondary" && own && slices.Contains(kept, object.GetKind())
+					isImages := object.GetKind() == "ConfigMap" && strings.Contains(object.GetName(), "-images-")
+					wanted := sentence == "secondary" && own && (slices.Contains(kept, object.GetKind()) || isImages)
 					assert.Equal(t, wanted, annotated, "%s %s", object.GetKind(), object.GetName())
 					found[object.GetKind()] = true
 				}
@@ -87,7 +88,9 @@ func TestSecondary_Rights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, secondaryValues(nil)))
 			require.NoError(t, err)
-			resource := map[string]string{"infrastructure-controller": "infrastructures", "network-controller": "networks", "worker-controller": "workers"}[name]
+			resource := map[string]string{
+				"infrastructure-controller": "infrastructures", "controlplane-controller": "controlplanes", "network-controller": "networks", "worker-controller": "workers",
+			}[name]
 			clusterName := "extensions.gardener.cloud:trellis:" + releaseOf(name).Name
 			assert.Equal(t, map[string][]string{
 				resource + "/status":                 {"patch"},
@@ -112,18 +115,20 @@ func TestSecondary_Rights(t *testing.T) {
 	}
 }
 
-// What a secondary of Workers observes is in the seed.
+// What other secondaries than that of Infrastructures observe is in the seed. That of ControlPlanes reads Secrets there.
 func TestSecondary_Clouds(t *testing.T) {
-	for name, want := range map[string]bool{"infrastructure-controller": true, "network-controller": false, "worker-controller": false} {
+	for _, name := range observing() {
+		want := name == "infrastructure-controller"
 		objects, err := Render(archiveOf(t, name), releaseOf(name), withTypes(name, secondaryValues(nil)))
 		require.NoError(t, err)
 		var role rbacv1.ClusterRole
 		into(t, only(t, objects, "ClusterRole"), &role)
 		secrets := slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "secrets") })
-		assert.Equal(t, want, secrets, "%s reads credentials", name)
+		assert.Equal(t, want || name == "controlplane-controller", secrets, "%s reads Secrets", name)
 		labels := deploymentOf(t, name, secondaryValues(nil)).Spec.Template.Labels
 		assert.Equal(t, want, labels["networking.gardener.cloud/to-private-networks"] == "allowed", "%s reaches clouds", name)
 		assert.Equal(t, "allowed", labels["networking.gardener.cloud/to-runtime-apiserver"], name)
+		assert.NotContains(t, labels, "networking.resources.gardener.cloud/to-all-shoots-kube-apiserver-tcp-443", name)
 		assert.Equal(t, want, slices.ContainsFunc(expressionsOf(alertRulesOf(t, objects)), func(query string) bool {
 			return strings.Contains(query, "trellis_cloud_requests_total")
 		}), "%s has alerts about clouds", name)

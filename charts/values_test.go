@@ -177,7 +177,7 @@ func allValues(name string) map[string]any {
 
 // observing lists the charts of binaries that can be secondaries.
 func observing() []string {
-	return []string{"infrastructure-controller", "network-controller", "worker-controller"}
+	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller"}
 }
 
 // secondaryValues are those of a secondary in a seed.
@@ -193,7 +193,7 @@ func allSecondaryValues(name string) map[string]any {
 	values := allValues(name)
 	values["extensionClasses"] = []string{"shoot"}
 	values["observations"], values["observationInterval"] = map[string][]string{
-		"infrastructure-controller": {"drift", "quota"}, "network-controller": {"pod-range"}, "worker-controller": {"images"},
+		"infrastructure-controller": {"drift", "quota"}, "controlplane-controller": {"certificates"}, "network-controller": {"pod-range"}, "worker-controller": {"images"},
 	}[name], "2h"
 	return secondaryValues(values)
 }

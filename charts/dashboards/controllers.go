@@ -50,6 +50,7 @@ func secondaries() []dashboard {
 		panels []panel
 	}{
 		{"infrastructure-controller", slices.Concat(observations(), queues(false), clouds(), process(seedHosts))},
+		{"controlplane-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
 		{"network-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
 		{"worker-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
 	}

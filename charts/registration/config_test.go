@@ -107,7 +107,7 @@ func TestGenerate_InstallerConfigErrors(t *testing.T) {
 		},
 		"anything of admission": {
 			func(o *registration.Options) { o.ConfigOf = map[string]registration.Values{"admission": {}} },
-			"config of admission: there is no admission; there are infrastructure, controlplane, network, worker, infrastructure-secondary, network-secondary, worker-secondary",
+			"config of admission: there is no admission; there are infrastructure, controlplane, network, worker, infrastructure-secondary, controlplane-secondary, network-secondary, worker-secondary",
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

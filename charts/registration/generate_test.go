@@ -291,8 +291,8 @@ func TestGenerate_Errors(t *testing.T) {
 
 func TestGenerate_InvalidSecondary(t *testing.T) {
 	for want, entries := range map[string]string{
-		"'/role': value must be 'primary'": strings.NewReplacer("worker-observer", "controlplane-observer", "worker-controller", "controlplane-controller",
-			"Worker", "ControlPlane").Replace(observerEntry),
+		"'/observations/0': value must be one of 'component-versions', 'certificates'": strings.NewReplacer("worker-observer", "controlplane-observer",
+			"worker-controller", "controlplane-controller", "Worker", "ControlPlane").Replace(observerEntry) + "  observations: [images]\n",
 		"'/observations/0': value must be one of 'images'": observerEntry + "  observations: [drift]\n",
 	} {
 		catalogue, err := registration.Read([]byte("registrations:" + entries))

@@ -54,7 +54,7 @@ func placesOf(name string) map[string]map[string]any {
 
 // observing lists the charts of binaries that can be secondaries.
 func observing() []string {
-	return []string{"infrastructure-controller", "network-controller", "worker-controller"}
+	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller"}
 }
 
 // assertStrict asserts that a dry run would find errors.

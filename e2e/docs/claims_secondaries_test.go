@@ -3,7 +3,7 @@ package docs
 func secondaryClaims() map[string]claim {
 	const observed = `SEED=$GARDEN
 kubectl --kubeconfig "$SEED" create namespace shoot--dev--first
-for kind in Infrastructure Network Worker; do
+for kind in Infrastructure ControlPlane Network Worker; do
   kubectl --kubeconfig "$SEED" apply -f - <<END
 {apiVersion: extensions.gardener.cloud/v1alpha1, kind: $kind, metadata: {name: first, namespace: shoot--dev--first}}
 END
@@ -11,9 +11,9 @@ END
     -p "{\"status\":{\"conditions\":[{\"type\":\"${kind}WithoutDrift\",\"status\":\"False\",\"message\":\"network n differs\"}]}}"
 done`
 	return map[string]claim{
-		"for name in infrastructure-secondary network-secondary worker-secondary; do": {
+		"for name in infrastructure-secondary controlplane-secondary network-secondary worker-secondary; do": {
 			kind: run,
-			after: `for name in infrastructure-secondary network-secondary worker-secondary; do
+			after: `for name in infrastructure-secondary controlplane-secondary network-secondary worker-secondary; do
   kubectl --kubeconfig "$GARDEN" get controllerdeployment "$name"
   [ "$(kubectl --kubeconfig "$GARDEN" get controllerregistration "$name" \
     -o jsonpath='{.spec.resources[0].primary} {.spec.deployment.policy} {.spec.deployment.seedSelector.matchLabels.observed}')" = "false OnDemand true" ]
@@ -21,9 +21,9 @@ done`,
 		},
 		"SEED=seed.kubeconfig": {
 			kind: run, replace: map[string]string{"seed.kubeconfig": "garden.kubeconfig"}, before: observed,
-			after: `[ "$(kubectl --kubeconfig "$SEED" get infrastructures,networks,workers -n shoot--dev--first \
+			after: `[ "$(kubectl --kubeconfig "$SEED" get infrastructures,controlplanes,networks,workers -n shoot--dev--first \
   -o jsonpath='{range .items[*]}{range .status.conditions[*]}{.type}{"\t"}{.status}{"\t"}{.message}{"\n"}{end}{end}')" = \
-  "$(printf 'InfrastructureWithoutDrift\tFalse\tnetwork n differs\nNetworkWithoutDrift\tFalse\tnetwork n differs\nWorkerWithoutDrift\tFalse\tnetwork n differs')" ]
+  "$(printf 'InfrastructureWithoutDrift\tFalse\tnetwork n differs\nControlPlaneWithoutDrift\tFalse\tnetwork n differs\nNetworkWithoutDrift\tFalse\tnetwork n differs\nWorkerWithoutDrift\tFalse\tnetwork n differs')" ]
 kubectl --kubeconfig "$SEED" get infrastructure -A \
   -o custom-columns='NAMESPACE:.metadata.namespace,NO DRIFT:.status.conditions[?(@.type=="InfrastructureWithoutDrift")].status' | grep 'shoot--dev--first *False'`,
 		},

@@ -28,6 +28,7 @@ func installKinds(t *testing.T, config *rest.Config) {
 		definition(core, "ControllerDeployment", apiextensionsv1.ClusterScoped, "v1", "v1beta1"),
 		definition(security, "CredentialsBinding", apiextensionsv1.NamespaceScoped, "v1alpha1"),
 		definition(extensions, "Infrastructure", apiextensionsv1.NamespaceScoped, "v1alpha1"),
+		definition(extensions, "ControlPlane", apiextensionsv1.NamespaceScoped, "v1alpha1"),
 		definition(extensions, "Network", apiextensionsv1.NamespaceScoped, "v1alpha1"),
 		definition(extensions, "Worker", apiextensionsv1.NamespaceScoped, "v1alpha1"),
 		definition(operator, "Extension", apiextensionsv1.ClusterScoped, "v1alpha1"),

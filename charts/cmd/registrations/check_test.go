@@ -110,6 +110,7 @@ func TestCheck_Manifests(t *testing.T) {
 
   KIND                   TYPE         SERVED BY                               WANTED BY
   ControlPlane           openstack    controlplane *                          the seed and shoot garden-dev/cat
+                                      controlplane-secondary * (secondary)
   DNSRecord              designate    NOBODY                                  shoot garden-dev/cat
   Infrastructure         openstack    infrastructure *                        the seed and shoot garden-dev/cat
                                       infrastructure-secondary * (secondary)

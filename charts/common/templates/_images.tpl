@@ -49,6 +49,10 @@ metadata:
   labels:
     {{- include "common.labels" $ | nindent 4 }}
     resources.gardener.cloud/garbage-collectable-reference: "true"
+  {{- with include "common.keep" $ }}
+  annotations:
+    {{- . | nindent 4 }}
+  {{- end }}
 immutable: true
 data:
   images.yaml: |

@@ -10,6 +10,7 @@ Each chart has a template "facts", a document of YAML:
   webhooks:        whether it serves admission webhooks
   certificates:    whether it needs rights for the Secrets with the webhooks' certificates, because its other rights do not include them
   images:          whether it looks images up in image vectors
+  observesImages:  whether it does so as a secondary
   clouds:          whether it calls the APIs of clouds, and so has metrics of these calls
   observesClouds:  whether it does so as a secondary; if not, its pods reach no other destinations than DNS and the API server either
   slow:            90th percentile in seconds from which reconciliations count as slow
@@ -24,11 +25,14 @@ Each chart has a template "facts", a document of YAML:
 {{- define "common.facts" -}}
 {{- if include "common.secondary" . -}}
 {{- $facts := include "facts" . | fromYaml -}}
-{{- range list "webhooks" "certificates" "images" -}}
+{{- range list "webhooks" "certificates" -}}
 {{- $_ := set $facts . false -}}
 {{- end -}}
+{{- if not $facts.observesImages -}}
+{{- $_ := set $facts "images" false -}}
+{{- end -}}
 {{- if not $facts.observesClouds -}}
-{{- $facts = mergeOverwrite $facts (dict "clouds" false "networks" list) -}}
+{{- $facts = mergeOverwrite $facts (dict "clouds" false "networks" list "shoots" false) -}}
 {{- end -}}
 {{- toYaml (omit $facts "logs") -}}
 {{- else -}}

@@ -3,6 +3,7 @@ kind: ControlPlane
 resource: controlplanes
 webhooks: true
 images: true
+observesImages: true
 clouds: false
 # 90th percentile in seconds from which operations count as slow.
 slow: 300
