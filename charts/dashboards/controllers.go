@@ -11,12 +11,26 @@ const (
 	seedHosts = "The host is the seed."
 )
 
+// chart is what a chart's dashboard shows.
+type chart struct {
+	folder string
+	panels []panel
+}
+
+// dashboardsOf returns the dashboards of charts, in a file of that name in each.
+func dashboardsOf(file string, charts []chart) []dashboard {
+	all := make([]dashboard, 0, len(charts))
+	for _, c := range charts {
+		all = append(all, dashboard{
+			path: c.folder + "/dashboards/" + file, title: "Trellis: " + Registration, uid: UID, datasource: Datasource, panels: c.panels,
+		})
+	}
+	return all
+}
+
 // controllers returns the dashboard of each chart.
 func controllers() []dashboard {
-	charts := []struct {
-		folder string
-		panels []panel
-	}{
+	return dashboardsOf("controller.json", []chart{
 		{"infrastructure-controller", slices.Concat(operations("infrastructures"), queues(true), clouds(), process(shootHosts))},
 		{"controlplane-controller", slices.Concat(operations("control planes"), queues(true), webhooks(), process(shootHosts))},
 		{"network-controller", slices.Concat(operations("networks"), queues(true), process(shootHosts))},
@@ -33,34 +47,17 @@ func controllers() []dashboard {
 			"controllerinstallation-controller/runtime",
 			slices.Concat(rollouts(), installations(), seeds(), queues(false), process("The hosts are the garden and its seeds.")),
 		},
-	}
-	all := make([]dashboard, 0, len(charts))
-	for _, c := range charts {
-		all = append(all, dashboard{
-			path: c.folder + "/dashboards/controller.json", title: "Trellis: " + Registration, uid: UID, datasource: Datasource, panels: c.panels,
-		})
-	}
-	return all
+	})
 }
 
 // secondaries returns the dashboard of each chart for an installation that observes.
 func secondaries() []dashboard {
-	charts := []struct {
-		folder string
-		panels []panel
-	}{
+	return dashboardsOf("secondary.json", []chart{
 		{"infrastructure-controller", slices.Concat(observations(), queues(false), clouds(), process(seedHosts))},
 		{"controlplane-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
 		{"network-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
 		{"worker-controller", slices.Concat(observations(), queues(false), process(seedHosts))},
-	}
-	all := make([]dashboard, 0, len(charts))
-	for _, c := range charts {
-		all = append(all, dashboard{
-			path: c.folder + "/dashboards/secondary.json", title: "Trellis: " + Registration, uid: UID, datasource: Datasource, panels: c.panels,
-		})
-	}
-	return all
+	})
 }
 
 func observations() []panel {
