@@ -43,6 +43,19 @@ func CheckIn(document []byte, shape any) error {
 	return nil
 }
 
+// CheckNodeTemplate is CheckIn for the WorkerConfig of a cloud, which has a nodeTemplate.
+func CheckNodeTemplate(document []byte) error {
+	var shape struct {
+		NodeTemplate struct {
+			Capacity, VirtualCapacity map[string]Quantity
+		}
+	}
+	if err := CheckIn(document, &shape); err != nil {
+		return fmt.Errorf("nodeTemplate: %w", err)
+	}
+	return nil
+}
+
 type implausibleError struct{ text string }
 
 func (i *implausibleError) Error() string {

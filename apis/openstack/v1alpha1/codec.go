@@ -60,13 +60,8 @@ func DecodeStoredWorkerConfig(raw *runtime.RawExtension) (*WorkerConfig, error) 
 
 func decodeWorkerConfig(raw *runtime.RawExtension, mode codec.Mode) (*WorkerConfig, error) {
 	if raw != nil {
-		var written struct {
-			NodeTemplate struct {
-				Capacity, VirtualCapacity map[string]quantities.Quantity
-			}
-		}
-		if err := quantities.CheckIn(raw.Raw, &written); err != nil {
-			return nil, fmt.Errorf("decoding WorkerConfig: nodeTemplate: %w", err)
+		if err := quantities.CheckNodeTemplate(raw.Raw); err != nil {
+			return nil, fmt.Errorf("decoding WorkerConfig: %w", err)
 		}
 	}
 	return codec.DecodeOrEmpty(AddToScheme, raw, &WorkerConfig{}, mode)

@@ -1,29 +1,20 @@
 package v1alpha1
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+
+	"github.com/trellis-garden/trellis/apis/internal/machineimage"
 )
 
 // ImageQuery selects the image of machines.
 //
 // +kubebuilder:object:generate=false
-type ImageQuery struct {
-	// Name and Version are those of the machine image in the CloudProfile, Region is where the machines are.
-	Name, Version, Region string
-	// Architecture is the CPU architecture of the machines. Empty means amd64.
-	Architecture string
-	// Capabilities are those of the machine type, and Definitions those that the CloudProfile defines: none if it uses
-	// architectures only.
-	Capabilities gardencorev1beta1.Capabilities
-	Definitions  []gardencorev1beta1.CapabilityDefinition
-}
+type ImageQuery = machineimage.Query
 
 // FindMachineImage returns the image that the CloudProfile has for machines, in the form of the WorkerStatus. It is an error if there is
 // none or more than one.
@@ -42,95 +33,42 @@ func (c *CloudProfileConfig) FindMachineImage(query ImageQuery) (*MachineImage, 
 // the CloudProfile's admin prefers: definitions and their values are in the order of preference. More than one are returned if they are
 // equally preferred.
 func (c *CloudProfileConfig) BestMachineImages(query ImageQuery) []MachineImage {
-	capabilities, definitions := query.normalized()
-	var candidates []MachineImage
-	for _, image := range c.MachineImages {
-		if image.Name != query.Name || len(candidates) > 0 {
-			continue
-		}
-		for _, version := range image.Versions {
-			if version.Version != query.Version {
-				continue
-			}
-			images := query.imagesOf(&version)
-			if len(version.CapabilityFlavors) == 0 {
-				// Of several entries of an architecture the first one is used, as in the upstream extension.
-				images = slices.DeleteFunc(images, func(image MachineImage) bool { return slices.ContainsFunc(candidates, image.hasCapabilitiesOf) })
-			}
-			candidates = append(candidates, images...)
-		}
-	}
-	candidates = slices.DeleteFunc(candidates, func(image MachineImage) bool {
-		return !areCompatible(image.Capabilities, capabilities, definitions)
+	candidates := machineimage.Best(query, c.MachineImages, MachineImageShape(), func(version MachineImageVersion) ([]machineimage.Candidate[MachineImage], bool) {
+		return imagesOf(query, &version), len(version.CapabilityFlavors) > 0
 	})
-	candidates = preferred(candidates, definitions)
-	for i, candidate := range candidates {
-		candidates[i] = query.inStatus(candidate)
+	var images []MachineImage
+	for _, candidate := range candidates {
+		images = append(images, inStatus(query, candidate.Image, candidate.Capabilities))
 	}
-	return candidates
+	return images
 }
 
 // FindMachineImage returns the recorded image of machines, or nil. It is for image versions that are no longer in the
 // CloudProfile.
 func (s *WorkerStatus) FindMachineImage(query ImageQuery) *MachineImage {
-	capabilities, definitions := query.normalized()
 	for _, image := range s.MachineImages {
-		if image.Name != query.Name || image.Version != query.Version {
-			continue
-		}
-		image.Capabilities = image.capabilities()
-		if areCompatible(image.Capabilities, capabilities, definitions) {
-			found := query.inStatus(image)
-			return &found
+		capabilities := machineimage.CapabilitiesOf(image.Capabilities, image.Architecture)
+		if image.Name == query.Name && image.Version == query.Version && query.Fits(capabilities) {
+			return new(inStatus(query, image, capabilities))
 		}
 	}
 	return nil
 }
 
-// String describes image, region and requirements, for errors.
-func (q ImageQuery) String() string {
-	capabilities, _ := q.normalized()
-	var needs []string
-	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
-		needs = append(needs, fmt.Sprintf("%s %v", name, []string(capabilities[name])))
-	}
-	return fmt.Sprintf("machine image %s %s in region %q for %s", q.Name, q.Version, q.Region, strings.Join(needs, ", "))
-}
-
-// normalized converts an architecture to a capability, so that there is one lookup.
-func (q ImageQuery) normalized() (gardencorev1beta1.Capabilities, []gardencorev1beta1.CapabilityDefinition) {
-	definitions := q.Definitions
-	if len(definitions) == 0 {
-		definitions = []gardencorev1beta1.CapabilityDefinition{{
-			Name:   v1beta1constants.ArchitectureName,
-			Values: gardencorev1beta1.CapabilityValues{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64},
-		}}
-	}
-	if _, known := q.Capabilities[v1beta1constants.ArchitectureName]; known {
-		return q.Capabilities, definitions
-	}
-	architecture := cmp.Or(q.Architecture, v1beta1constants.ArchitectureAMD64)
-	for _, definition := range definitions {
-		if definition.Name == v1beta1constants.ArchitectureName && len(definition.Values) == 1 {
-			architecture = definition.Values[0]
-		}
-	}
-	capabilities := maps.Clone(q.Capabilities)
-	if capabilities == nil {
-		capabilities = gardencorev1beta1.Capabilities{}
-	}
-	capabilities[v1beta1constants.ArchitectureName] = gardencorev1beta1.CapabilityValues{architecture}
-	return capabilities, definitions
+// inStatus returns an image in the form of the WorkerStatus that matches the CloudProfile.
+func inStatus(query ImageQuery, image MachineImage, capabilities gardencorev1beta1.Capabilities) MachineImage {
+	image.Architecture, image.Capabilities = query.Recorded(capabilities)
+	return image
 }
 
 // imagesOf lists the images of a version in the region, each with its capabilities. An ID takes precedence over a name, which
 // applies to every region.
-func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
-	var images []MachineImage
+func imagesOf(query ImageQuery, version *MachineImageVersion) []machineimage.Candidate[MachineImage] {
+	var images []machineimage.Candidate[MachineImage]
 	for _, flavor := range version.Flavors() {
-		image := MachineImage{Name: q.Name, Version: q.Version, Capabilities: flavor.Capabilities}
+		image := MachineImage{Name: query.Name, Version: query.Version}
 		for _, region := range flavor.Regions {
-			if region.Name == q.Region {
+			if region.Name == query.Region {
 				image.ID = region.ID
 			}
 		}
@@ -138,7 +76,7 @@ func (q ImageQuery) imagesOf(version *MachineImageVersion) []MachineImage {
 			image.Image = flavor.Image
 		}
 		if image.ID != "" || image.Image != "" {
-			images = append(images, image)
+			images = append(images, machineimage.Candidate[MachineImage]{Image: image, Capabilities: flavor.Capabilities})
 		}
 	}
 	return images
@@ -165,75 +103,8 @@ func (v *MachineImageVersion) Flavors() []MachineImageFlavor {
 	}
 	for _, architecture := range slices.Sorted(maps.Keys(regions)) {
 		flavors = append(flavors, MachineImageFlavor{
-			Regions: regions[architecture], Image: v.Image, Capabilities: ofArchitecture(architecture),
+			Regions: regions[architecture], Image: v.Image, Capabilities: machineimage.OfArchitecture(architecture),
 		})
 	}
 	return flavors
-}
-
-func (i *MachineImage) hasCapabilitiesOf(other MachineImage) bool {
-	return maps.EqualFunc(i.Capabilities, other.Capabilities, slices.Equal[gardencorev1beta1.CapabilityValues])
-}
-
-// capabilities returns the capabilities of a recorded image, which may have been recorded when the CloudProfile used
-// architectures.
-func (i *MachineImage) capabilities() gardencorev1beta1.Capabilities {
-	if len(i.Capabilities) > 0 {
-		return i.Capabilities
-	}
-	architecture := v1beta1constants.ArchitectureAMD64
-	if i.Architecture != nil {
-		architecture = *i.Architecture
-	}
-	return ofArchitecture(architecture)
-}
-
-// inStatus returns an image in the form of the WorkerStatus that matches the CloudProfile.
-func (q ImageQuery) inStatus(image MachineImage) MachineImage {
-	image.Architecture = nil
-	if len(q.Definitions) > 0 {
-		return image
-	}
-	if values := image.Capabilities[v1beta1constants.ArchitectureName]; len(values) > 0 {
-		image.Architecture = new(values[0])
-	}
-	image.Capabilities = nil
-	return image
-}
-
-func ofArchitecture(architecture string) gardencorev1beta1.Capabilities {
-	return gardencorev1beta1.Capabilities{v1beta1constants.ArchitectureName: {architecture}}
-}
-
-// areCompatible reports whether two sets of capabilities have a value in common for every definition. A set without a definition
-// has all its values.
-func areCompatible(a, b gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition) bool {
-	a = gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(a, definitions)
-	b = gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(b, definitions)
-	for _, definition := range definitions {
-		isShared := func(value string) bool { return slices.Contains(b[definition.Name], value) }
-		if !slices.ContainsFunc(a[definition.Name], isShared) {
-			return false
-		}
-	}
-	return true
-}
-
-// preferred narrows images down, value by value: as long as some of them have a value, the others are out.
-func preferred(images []MachineImage, definitions []gardencorev1beta1.CapabilityDefinition) []MachineImage {
-	for _, definition := range definitions {
-		for _, value := range definition.Values {
-			var having []MachineImage
-			for _, image := range images {
-				all := gardencorev1beta1.GetCapabilitiesWithAppliedDefaults(image.Capabilities, definitions)
-				if slices.Contains(all[definition.Name], value) {
-					having = append(having, image)
-				}
-			}
-			if len(having) > 0 {
-				images = having
-			}
-		}
-	}
-	return images
 }

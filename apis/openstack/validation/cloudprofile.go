@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -61,12 +62,12 @@ func validateProviders(providers []v1alpha1.LoadBalancerProvider, path *field.Pa
 
 func validateStorageClasses(classes []v1alpha1.StorageClassDefinition, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names := seen[string]{}
+	names := fields.Seen[string]{}
 	byDefault := ""
 	for i, class := range classes {
 		classPath := path.Index(i)
-		if names.isDuplicate(class.Name) {
-			errs = append(errs, duplicate(classPath.Child("name"), class.Name))
+		if names.IsDuplicate(class.Name) {
+			errs = append(errs, fields.Duplicate(classPath.Child("name"), class.Name))
 		}
 		if class.Default != nil && *class.Default {
 			if byDefault != "" {
@@ -105,5 +106,5 @@ func validateChoice(value *string, supported []string, path *field.Path) field.E
 	if value == nil || *value == "" || slices.Contains(supported, *value) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("choose one of %s, or remove the field", strings.Join(quoted(supported), ", ")))}
+	return field.ErrorList{field.Invalid(path, *value, fmt.Sprintf("choose one of %s, or remove the field", strings.Join(fields.Quoted(supported), ", ")))}
 }

@@ -11,6 +11,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -35,7 +36,7 @@ func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) fiel
 		return field.ErrorList{field.Required(path, "give at least one external network that shoots may use, or the name *")}
 	}
 	var errs field.ErrorList
-	known := seen[optionalTexts]{}
+	known := fields.Seen[optionalTexts]{}
 	for i, pool := range pools {
 		poolPath := path.Index(i)
 		errs = append(errs, validateName(pool.Name, "the name of an external network, in which * stands for any characters", poolPath.Child("name"))...)
@@ -44,8 +45,8 @@ func validateFloatingPools(pools []v1alpha1.FloatingPool, path *field.Path) fiel
 		if pattern := pool.DefaultFloatingSubnet; pattern != nil {
 			errs = append(errs, validateDefaultSubnet(*pattern, poolPath.Child("defaultFloatingSubnet"))...)
 		}
-		if known.isDuplicate(newOptionalTexts(&pool.Name, pool.Region, pool.Domain)) {
-			errs = append(errs, duplicate(poolPath.Child("name"), pool.Name))
+		if known.IsDuplicate(newOptionalTexts(&pool.Name, pool.Region, pool.Domain)) {
+			errs = append(errs, fields.Duplicate(poolPath.Child("name"), pool.Name))
 		}
 	}
 	return errs
@@ -68,11 +69,11 @@ func validateDefaultSubnet(pattern string, path *field.Path) field.ErrorList {
 
 func validateProviderRegions(providers []v1alpha1.LoadBalancerProvider, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[optionalTexts]{}
+	known := fields.Seen[optionalTexts]{}
 	for i, provider := range providers {
 		errs = append(errs, validateScope(provider.Region, "region", path.Index(i).Child("region"))...)
-		if known.isDuplicate(newOptionalTexts(&provider.Name, provider.Region)) {
-			errs = append(errs, duplicate(path.Index(i).Child("name"), provider.Name))
+		if known.IsDuplicate(newOptionalTexts(&provider.Name, provider.Region)) {
+			errs = append(errs, fields.Duplicate(path.Index(i).Child("name"), provider.Name))
 		}
 	}
 	return errs
@@ -87,14 +88,14 @@ func validateKeystone(config *v1alpha1.CloudProfileConfig, offered []gardencorev
 		errs = append(errs, field.Required(fldPath.Child("keystoneURL"), "give the URL of Keystone, like https://keystone.example.org:5000/v3, or one per region in keystoneURLs"))
 	}
 	errs = append(errs, validateCertificates(config.KeyStoneCACert, fldPath.Child("keystoneCACert"))...)
-	regions := seen[string]{}
+	regions := fields.Seen[string]{}
 	for i, regional := range config.KeyStoneURLs {
 		path := fldPath.Child("keystoneURLs").Index(i)
 		switch {
 		case regional.Region == "":
 			errs = append(errs, field.Required(path.Child("region"), "give the region that the URL is for; one for all others goes to keystoneURL"))
-		case regions.isDuplicate(regional.Region):
-			errs = append(errs, duplicate(path.Child("region"), regional.Region))
+		case regions.IsDuplicate(regional.Region):
+			errs = append(errs, fields.Duplicate(path.Child("region"), regional.Region))
 		}
 		errs = append(errs, validateKeystoneURL(regional.URL, path.Child("url"))...)
 		errs = append(errs, validateCertificates(regional.CACert, path.Child("caCert"))...)
@@ -140,14 +141,14 @@ func validateCertificates(bundle *string, path *field.Path) field.ErrorList {
 
 func validateDNSServers(servers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[netip.Addr]{}
+	known := fields.Seen[netip.Addr]{}
 	for i, server := range servers {
 		address, err := netip.ParseAddr(server)
 		switch {
 		case err != nil || address.Zone() != "":
 			errs = append(errs, field.Invalid(path.Index(i), server, "give the IP address of a DNS server, like 10.10.10.11 or 2001:db8::53"))
-		case known.isDuplicate(address): // which Neutron refuses
-			errs = append(errs, duplicate(path.Index(i), server))
+		case known.IsDuplicate(address): // which Neutron refuses
+			errs = append(errs, fields.Duplicate(path.Index(i), server))
 		}
 	}
 	return errs
@@ -156,13 +157,13 @@ func validateDNSServers(servers []string, path *field.Path) field.ErrorList {
 func validateServerGroupPolicies(policies []string, path *field.Path) field.ErrorList {
 	supported := []string{"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"}
 	var errs field.ErrorList
-	known := seen[string]{}
+	known := fields.Seen[string]{}
 	for i, policy := range policies {
 		switch {
 		case !slices.Contains(supported, policy):
-			errs = append(errs, field.Invalid(path.Index(i), policy, "Nova has no such policy: choose one of "+strings.Join(quoted(supported), ", ")))
-		case known.isDuplicate(policy):
-			errs = append(errs, duplicate(path.Index(i), policy))
+			errs = append(errs, field.Invalid(path.Index(i), policy, "Nova has no such policy: choose one of "+strings.Join(fields.Quoted(supported), ", ")))
+		case known.IsDuplicate(policy):
+			errs = append(errs, fields.Duplicate(path.Index(i), policy))
 		}
 	}
 	return errs

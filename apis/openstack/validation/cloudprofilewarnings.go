@@ -2,12 +2,13 @@ package validation
 
 import (
 	"fmt"
+	"iter"
 	"slices"
-	"strings"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/machineimage"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -15,19 +16,7 @@ import (
 // CloudProfile does not have, and machine images that only some of its regions have.
 func CloudProfileWarnings(config *v1alpha1.CloudProfileConfig, spec *gardencorev1beta1.CloudProfileSpec, fldPath *field.Path) []string {
 	warnings := unknownRegions(config, spec.Regions, fldPath)
-	mapped := byVersion(config.MachineImages)
-	for _, image := range spec.MachineImages {
-		for _, version := range image.Versions {
-			for _, need := range needsOf(&version, spec.MachineCapabilities) {
-				available := findImages(mapped, image.Name, version.Version, need, spec)
-				if len(available.found) > 0 && len(available.missing) > 0 {
-					warnings = append(warnings, fmt.Sprintf("%s: no image for %s in region %s", fldPath.Child("machineImages"), available.title,
-						strings.Join(quoted(available.missing), ", ")))
-				}
-			}
-		}
-	}
-	return warnings
+	return append(warnings, machineimage.MissingRegions(spec, countImages(config.MachineImages), fldPath.Child("machineImages"))...)
 }
 
 func unknownRegions(config *v1alpha1.CloudProfileConfig, regions []gardencorev1beta1.Region, fldPath *field.Path) []string {
@@ -52,31 +41,22 @@ func unknownRegions(config *v1alpha1.CloudProfileConfig, regions []gardencorev1b
 	for i, regional := range config.KeyStoneURLs {
 		check(regional.Region, fldPath.Child("keystoneURLs").Index(i).Child("region"))
 	}
-	return append(warnings, unknownImageRegions(config.MachineImages, regions, fldPath.Child("machineImages"))...)
+	return append(warnings, machineimage.UnknownRegions(imageRegions(config.MachineImages), regions, fldPath.Child("machineImages"))...)
 }
 
-// unknownImageRegions names each region once: where one is misspelt, it often is so for all images.
-func unknownImageRegions(images []v1alpha1.MachineImages, regions []gardencorev1beta1.Region, path *field.Path) []string {
-	var unknown []string
-	known := seen[string]{"": true}
-	for _, region := range regions {
-		known[region.Name] = true
-	}
-	for _, image := range images {
-		for _, version := range image.Versions {
-			for _, flavor := range version.Flavors() {
-				for _, mapping := range flavor.Regions {
-					if !known.isDuplicate(mapping.Name) {
-						unknown = append(unknown, mapping.Name)
+// imageRegions are the regions of all mappings.
+func imageRegions(images []v1alpha1.MachineImages) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, image := range images {
+			for _, version := range image.Versions {
+				for _, flavor := range version.Flavors() {
+					for _, mapping := range flavor.Regions {
+						if !yield(mapping.Name) {
+							return
+						}
 					}
 				}
 			}
 		}
 	}
-	slices.Sort(unknown)
-	var warnings []string
-	for _, region := range unknown {
-		warnings = append(warnings, fmt.Sprintf("%s: the CloudProfile has no region %q", path, region))
-	}
-	return warnings
 }

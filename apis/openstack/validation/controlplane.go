@@ -2,13 +2,12 @@ package validation
 
 import (
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -49,7 +48,7 @@ func ValidateControlPlaneConfig(config, oldConfig *v1alpha1.ControlPlaneConfig, 
 	errs = append(errs, validateLoadBalancerConfig(config.LoadBalancer, fldPath.Child("loadBalancer"))...)
 	errs = append(errs, validateNodeAddresses(config.NodeAddresses, in.IPv6, fldPath.Child("nodeAddresses"))...)
 	if manager := config.CloudControllerManager; manager != nil {
-		errs = append(errs, validateFeatureGates(manager.FeatureGates, fldPath.Child("cloudControllerManager", "featureGates"))...)
+		errs = append(errs, fields.FeatureGates(manager.FeatureGates, fldPath.Child("cloudControllerManager", "featureGates"))...)
 	}
 	return append(errs, validateManila(manilaOf(config), manilaOf(oldConfig), in, fldPath.Child("storage", "csiManila"))...)
 }
@@ -93,7 +92,7 @@ func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig
 	provider := config.LoadBalancerProvider
 	switch {
 	case provider == "" && len(offered) > 0:
-		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(quoted(offered), ", "))}
+		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(fields.Quoted(offered), ", "))}
 	case provider == "":
 		return field.ErrorList{field.Required(path, "give the name of an Octavia provider, such as amphora or ovn")}
 	case in.Profile == nil, oldConfig != nil && oldConfig.LoadBalancerProvider == provider, slices.Contains(offered, provider):
@@ -103,7 +102,7 @@ func validateLoadBalancerProvider(config, oldConfig *v1alpha1.ControlPlaneConfig
 			fmt.Sprintf("the CloudProfile has no load balancer provider for region %q: ask its admin to add one", in.Region))}
 	default:
 		return field.ErrorList{field.Invalid(path, provider,
-			fmt.Sprintf("the CloudProfile does not allow it in region %q: choose one of %s", in.Region, strings.Join(quoted(offered), ", ")))}
+			fmt.Sprintf("the CloudProfile does not allow it in region %q: choose one of %s", in.Region, strings.Join(fields.Quoted(offered), ", ")))}
 	}
 }
 
@@ -127,39 +126,25 @@ func loadBalancerProviders(profile *v1alpha1.CloudProfileConfig, region string) 
 	return general
 }
 
-func validateFeatureGates(gates map[string]bool, path *field.Path) field.ErrorList {
-	form := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
-	var errs field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		switch {
-		case len(name) > maxNameLength:
-			errs = append(errs, field.TooLong(path.Key(name), name, maxNameLength))
-		case !form.MatchString(name):
-			errs = append(errs, field.Invalid(path.Key(name), name, "give the name of a feature gate: letters and digits, a letter first"))
-		}
-	}
-	return errs
-}
-
 func validateNodeAddresses(addresses *v1alpha1.NodeAddresses, ipv6 bool, path *field.Path) field.ErrorList {
 	if addresses == nil {
 		return nil
 	}
 	errs := validateNetworkNames(addresses.PublicNetworkNames, path.Child("publicNetworkNames"))
 	errs = append(errs, validateNetworkNames(addresses.InternalNetworkNames, path.Child("internalNetworkNames"))...)
-	isPublic := setOf(addresses.PublicNetworkNames)
+	isPublic := fields.SetOf(addresses.PublicNetworkNames)
 	for i, name := range addresses.InternalNetworkNames {
 		if isPublic[name] {
 			errs = append(errs, field.Invalid(path.Child("internalNetworkNames").Index(i), name,
 				"a network is either internal or public: remove the name here or in publicNetworkNames"))
 		}
 	}
-	known := seen[string]{}
+	known := fields.Seen[string]{}
 	for i, text := range addresses.SortOrder {
-		_, invalid := parseRange(text, path.Child("sortOrder").Index(i))
+		_, invalid := fields.ParseRange(text, path.Child("sortOrder").Index(i))
 		errs = append(errs, invalid...)
-		if known.isDuplicate(text) {
-			errs = append(errs, duplicate(path.Child("sortOrder").Index(i), text))
+		if known.IsDuplicate(text) {
+			errs = append(errs, fields.Duplicate(path.Child("sortOrder").Index(i), text))
 		}
 	}
 	if addresses.IPv6Disabled != nil && *addresses.IPv6Disabled && ipv6 {
@@ -170,20 +155,12 @@ func validateNodeAddresses(addresses *v1alpha1.NodeAddresses, ipv6 bool, path *f
 
 func validateNetworkNames(names []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[string]{}
+	known := fields.Seen[string]{}
 	for i, name := range names {
 		errs = append(errs, validateLine(name, "the name of a network", path.Index(i))...)
-		if known.isDuplicate(name) {
-			errs = append(errs, duplicate(path.Index(i), name))
+		if known.IsDuplicate(name) {
+			errs = append(errs, fields.Duplicate(path.Index(i), name))
 		}
 	}
 	return errs
-}
-
-func quoted(texts []string) []string {
-	result := make([]string, len(texts))
-	for i, text := range texts {
-		result[i] = fmt.Sprintf("%q", text)
-	}
-	return result
 }

@@ -6,6 +6,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
@@ -126,11 +127,11 @@ func validateZoneHints(networks *v1alpha1.Networks, path *field.Path) field.Erro
 
 func validateZones(zones []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[string]{}
+	known := fields.Seen[string]{}
 	for i, zone := range zones {
 		errs = append(errs, validateName(zone, "the name of an availability zone", path.Index(i))...)
-		if known.isDuplicate(zone) {
-			errs = append(errs, duplicate(path.Index(i), zone))
+		if known.IsDuplicate(zone) {
+			errs = append(errs, fields.Duplicate(path.Index(i), zone))
 		}
 	}
 	return errs
@@ -143,9 +144,9 @@ func validateNodePortSources(networks *v1alpha1.Networks, path *field.Path) fiel
 			"the security group given in networks.securityGroupId is never changed: remove the field, and put the rules into that group yourself")}
 	}
 	var errs field.ErrorList
-	known := seen[string]{}
+	known := fields.Seen[string]{}
 	for i, text := range ranges {
-		parsed, invalid := parseRange(text, path.Index(i))
+		parsed, invalid := fields.ParseRange(text, path.Index(i))
 		errs = append(errs, invalid...)
 		if len(invalid) > 0 {
 			continue
@@ -153,8 +154,8 @@ func validateNodePortSources(networks *v1alpha1.Networks, path *field.Path) fiel
 		if parsed.Addr().Is6() && networks.IPv6 == nil {
 			errs = append(errs, field.Invalid(path.Index(i), text, "nodes have no IPv6 addresses: remove the range, or set networks.ipv6"))
 		}
-		if known.isDuplicate(text) {
-			errs = append(errs, duplicate(path.Index(i), text))
+		if known.IsDuplicate(text) {
+			errs = append(errs, fields.Duplicate(path.Index(i), text))
 		}
 	}
 	return errs

@@ -8,6 +8,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -65,7 +66,7 @@ func validateIPv6Ranges(config *v1alpha1.IPv6Config, path *field.Path) field.Err
 			errs = append(errs, field.Required(rangePath, "give all three of nodeCIDR, podCIDR and serviceCIDR, or subnetPoolID alone"))
 			continue
 		}
-		prefix, invalid := parseRange(given.text, rangePath)
+		prefix, invalid := fields.ParseRange(given.text, rangePath)
 		if len(invalid) > 0 {
 			errs = append(errs, invalid...)
 			continue

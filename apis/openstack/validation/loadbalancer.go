@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -28,13 +29,13 @@ func validateLoadBalancerClasses(classes, oldClasses []v1alpha1.LoadBalancerClas
 		return nil
 	}
 	var errs field.ErrorList
-	names, purposes, known := seen[string]{}, seen[string]{}, classesOf(oldClasses)
+	names, purposes, known := fields.Seen[string]{}, fields.Seen[string]{}, classesOf(oldClasses)
 	for i, class := range classes {
 		classPath := path.Index(i)
-		if names.isDuplicate(class.Name) {
-			errs = append(errs, duplicate(classPath.Child("name"), class.Name))
+		if names.IsDuplicate(class.Name) {
+			errs = append(errs, fields.Duplicate(classPath.Child("name"), class.Name))
 		}
-		if class.Purpose != nil && purposes.isDuplicate(*class.Purpose) {
+		if class.Purpose != nil && purposes.IsDuplicate(*class.Purpose) {
 			errs = append(errs, field.Invalid(classPath.Child("purpose"), *class.Purpose, "another class has this purpose: remove it from one of the two"))
 		}
 		if !known[classKey(class)] {
@@ -101,7 +102,7 @@ func validatePurpose(purpose string, by classOwner, path *field.Path) field.Erro
 	if slices.Contains(supported, purpose) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, purpose, fmt.Sprintf("choose one of %s, or remove the field", strings.Join(quoted(supported), ", ")))}
+	return field.ErrorList{field.Invalid(path, purpose, fmt.Sprintf("choose one of %s, or remove the field", strings.Join(fields.Quoted(supported), ", ")))}
 }
 
 func validateSubnetSelection(class v1alpha1.LoadBalancerClass, path *field.Path) field.ErrorList {
@@ -137,7 +138,7 @@ func validateOfferedClasses(classes, oldClasses []v1alpha1.LoadBalancerClass, in
 		offered[networksKey(class)] = true
 	}
 	detail := fmt.Sprintf("the CloudProfile does not allow these networks with floating pool %q: "+
-		"take those of one of its classes %s, or leave loadBalancerClasses out to have exactly these", in.FloatingPoolName, strings.Join(quoted(names), ", "))
+		"take those of one of its classes %s, or leave loadBalancerClasses out to have exactly these", in.FloatingPoolName, strings.Join(fields.Quoted(names), ", "))
 	var errs field.ErrorList
 	known := classesOf(oldClasses)
 	for i, class := range classes {

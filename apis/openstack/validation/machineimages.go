@@ -2,7 +2,6 @@ package validation
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +9,8 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
+	"github.com/trellis-garden/trellis/apis/internal/machineimage"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -37,7 +38,7 @@ func validateMachineImageVersion(version *v1alpha1.MachineImageVersion, definiti
 		errs = append(errs, field.Required(path.Child("version"), "give the version that it is in spec.machineImages"))
 	}
 	if len(version.CapabilityFlavors) == 0 {
-		return append(errs, validateGlanceImages(version.Image, version.Regions, architecturesOf(definitions), path)...)
+		return append(errs, validateGlanceImages(version.Image, version.Regions, machineimage.Architectures(definitions), path)...)
 	}
 	const elsewhere = "has no effect beside capabilityFlavors: move it into one of them, or remove it"
 	if version.Image != "" {
@@ -49,7 +50,7 @@ func validateMachineImageVersion(version *v1alpha1.MachineImageVersion, definiti
 	for i, flavor := range version.CapabilityFlavors {
 		flavorPath := path.Child("capabilityFlavors").Index(i)
 		errs = append(errs, validateGlanceImages(flavor.Image, flavor.Regions, nil, flavorPath)...)
-		errs = append(errs, validateCapabilities(flavor.Capabilities, definitions, flavorPath.Child("capabilities"))...)
+		errs = append(errs, machineimage.ValidateCapabilities(flavor.Capabilities, definitions, flavorPath.Child("capabilities"))...)
 	}
 	return errs
 }
@@ -75,55 +76,16 @@ func validateGlanceImages(image string, regions []v1alpha1.RegionIDMapping, arch
 			}
 			if !slices.Contains(architectures, where.architecture) {
 				errs = append(errs, field.Invalid(regionPath.Child("architecture"), where.architecture,
-					"no machine has it: choose one of "+strings.Join(quoted(architectures), ", ")))
+					"no machine has it: choose one of "+strings.Join(fields.Quoted(architectures), ", ")))
 			}
 		}
 		if region.ID != "" || image == "" {
 			errs = append(errs, validateUUID(region.ID, "image in Glance", regionPath.Child("id"))...)
 		}
 		if id, known := ids[where]; known && id != region.ID {
-			errs = append(errs, duplicate(regionPath.Child("name"), region.Name))
+			errs = append(errs, fields.Duplicate(regionPath.Child("name"), region.Name))
 		}
 		ids[where] = region.ID
-	}
-	return errs
-}
-
-// architecturesOf lists the architectures that machines may have.
-func architecturesOf(definitions []gardencorev1beta1.CapabilityDefinition) []string {
-	for _, definition := range definitions {
-		if definition.Name == v1beta1constants.ArchitectureName {
-			return definition.Values
-		}
-	}
-	return []string{v1beta1constants.ArchitectureAMD64, v1beta1constants.ArchitectureARM64}
-}
-
-// validateCapabilities checks the capabilities of an image. If the CloudProfile does not use capabilities, or no longer does, only the
-// architecture is evaluated.
-func validateCapabilities(capabilities gardencorev1beta1.Capabilities, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
-	known := map[string][]string{v1beta1constants.ArchitectureName: architecturesOf(definitions)}
-	for _, definition := range definitions {
-		known[definition.Name] = definition.Values
-	}
-	var errs field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
-		values, isKnown := known[name]
-		if !isKnown {
-			if len(definitions) > 0 {
-				errs = append(errs, field.Invalid(path.Child(name), name, fmt.Sprintf("spec.machineCapabilities does not define it: choose one of %s, or remove it",
-					strings.Join(quoted(slices.Sorted(maps.Keys(known))), ", "))))
-			}
-			continue
-		}
-		if len(capabilities[name]) == 0 {
-			errs = append(errs, field.Required(path.Child(name), "give the values that the image has, or remove the capability to mean all"))
-		}
-		for i, value := range capabilities[name] {
-			if !slices.Contains(values, value) {
-				errs = append(errs, field.Invalid(path.Child(name).Index(i), value, "no machine has it: choose one of "+strings.Join(quoted(values), ", ")))
-			}
-		}
 	}
 	return errs
 }

@@ -2,13 +2,13 @@ package validation
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/machineimage"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -21,9 +21,7 @@ type Parent struct {
 
 // Lists reports whether the parent has the version of a machine image itself.
 func (p Parent) Lists(image, version string) bool {
-	return slices.ContainsFunc(p.Spec.MachineImages, func(listed gardencorev1beta1.MachineImage) bool {
-		return listed.Name == image && slices.ContainsFunc(listed.Versions, func(listed gardencorev1beta1.MachineImageVersion) bool { return listed.Version == version })
-	})
+	return machineimage.Lists(p.Spec.MachineImages, image, version)
 }
 
 // ValidateNamespacedCloudProfileConfig checks a CloudProfileConfig, at fldPath, that is written into a NamespacedCloudProfile: it maps the
@@ -34,19 +32,9 @@ func ValidateNamespacedCloudProfileConfig(config *v1alpha1.CloudProfileConfig, s
 	errs := onlyMachineImages(config, fldPath)
 	path := fldPath.Child("machineImages")
 	errs = append(errs, validateMachineImages(config.MachineImages, parent.Spec.MachineCapabilities, path)...)
-	errs = append(errs, validateAddedImages(config.MachineImages, spec.MachineImages, parent, path)...)
-
-	merged := byVersion(v1alpha1.MergeMachineImages(parent.Config.MachineImages, config.MachineImages))
-	ofParent := versionsOf(parent.Spec.MachineImages)
-	for _, image := range spec.MachineImages {
-		for _, version := range image.Versions {
-			// A version of the parent may only get another expiration date here.
-			if !ofParent[imageVersion{image.Name, version.Version}] {
-				errs = append(errs, validateOfferedVersion(merged, image.Name, &version, parent.Spec, path)...)
-			}
-		}
-	}
-	return errs
+	errs = append(errs, machineimage.ValidateAdded(config.MachineImages, v1alpha1.MachineImageShape(), spec.MachineImages, parent.Spec.MachineImages, path)...)
+	merged := countImages(v1alpha1.MergeMachineImages(parent.Config.MachineImages, config.MachineImages))
+	return append(errs, machineimage.ValidateMerged(spec.MachineImages, parent.Spec, missingImage, merged, path)...)
 }
 
 // onlyMachineImages checks the JSON fields, so that it covers future fields.
@@ -74,32 +62,4 @@ func fieldsOf(config *v1alpha1.CloudProfileConfig) map[string]json.RawMessage {
 		_ = json.Unmarshal(raw, &fields) // what was written by Marshal
 	}
 	return fields
-}
-
-func validateAddedImages(mapped []v1alpha1.MachineImages, own []gardencorev1beta1.MachineImage, parent Parent, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	ofParent, listed := versionsOf(parent.Spec.MachineImages), versionsOf(own)
-	for i, image := range mapped {
-		for j, version := range image.Versions {
-			which, title := imageVersion{image.Name, version.Version}, image.Name+" "+version.Version
-			versionPath := path.Index(i).Child("versions").Index(j)
-			switch {
-			case ofParent[which]:
-				errs = append(errs, field.Forbidden(versionPath, fmt.Sprintf("the parent CloudProfile has %s already: remove it here", title)))
-			case !listed[which]:
-				errs = append(errs, field.Invalid(versionPath, title, "spec.machineImages does not list this version: add it there, or remove it here"))
-			}
-		}
-	}
-	return errs
-}
-
-func versionsOf(images []gardencorev1beta1.MachineImage) map[imageVersion]bool {
-	versions := map[imageVersion]bool{}
-	for _, image := range images {
-		for _, version := range image.Versions {
-			versions[imageVersion{image.Name, version.Version}] = true
-		}
-	}
-	return versions
 }

@@ -8,6 +8,7 @@ import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -26,22 +27,11 @@ func parseShootRanges(networking *gardencorev1beta1.Networking) (shootRanges, fi
 		return shootRanges{}, field.ErrorList{field.Required(path, "describe the networking of the shoot")}
 	}
 	ranges := shootRanges{
-		nodes:    ipv4Range(networking.Nodes),
-		pods:     ipv4Range(networking.Pods),
-		services: ipv4Range(networking.Services),
+		nodes:    fields.IPv4Range(networking.Nodes),
+		pods:     fields.IPv4Range(networking.Pods),
+		services: fields.IPv4Range(networking.Services),
 	}
 	return ranges, nil
-}
-
-func ipv4Range(text *string) netip.Prefix {
-	if text == nil {
-		return netip.Prefix{}
-	}
-	prefix, err := netip.ParsePrefix(*text)
-	if err != nil || !prefix.Addr().Is4() {
-		return netip.Prefix{}
-	}
-	return prefix.Masked()
 }
 
 // validateNodeRange checks that there is exactly one source of the nodes' addresses, and that source.
@@ -72,7 +62,7 @@ func validateNodeRange(networks *v1alpha1.Networks, path *field.Path) field.Erro
 }
 
 func validateWorkers(text string, path *field.Path) field.ErrorList {
-	workers, errs := parseRange(text, path)
+	workers, errs := fields.ParseRange(text, path)
 	if len(errs) > 0 {
 		return errs
 	}
@@ -87,7 +77,7 @@ func validateWorkers(text string, path *field.Path) field.ErrorList {
 
 // validateWorkersInShoot ignores a range that validateWorkers rejects.
 func validateWorkersInShoot(text string, shoot shootRanges, path *field.Path) field.ErrorList {
-	workers, invalid := parseRange(text, path)
+	workers, invalid := fields.ParseRange(text, path)
 	if len(invalid) > 0 || !workers.Addr().Is4() {
 		return nil
 	}

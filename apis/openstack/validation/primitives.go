@@ -2,12 +2,12 @@ package validation
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 )
 
 // maxNameLength is the length, in characters, of a name in OpenStack's databases.
@@ -28,15 +28,7 @@ func validateName(name, remedy string, path *field.Path) field.ErrorList {
 
 // validateLine rejects what cannot be written on one line of a configuration file.
 func validateLine(text, remedy string, path *field.Path) field.ErrorList {
-	switch {
-	case text == "":
-		return field.ErrorList{field.Required(path, "give "+remedy)}
-	case utf8.RuneCountInString(text) > maxNameLength:
-		return field.ErrorList{field.TooLong(path, text, maxNameLength)}
-	case !utf8.ValidString(text), strings.ContainsFunc(text, unicode.IsControl):
-		return field.ErrorList{field.Invalid(path, text, "line breaks and control characters are not allowed: give "+remedy)}
-	}
-	return nil
+	return fields.Line(text, maxNameLength, remedy, path)
 }
 
 // validateUUID requires an ID as OpenStack prints it.
@@ -63,22 +55,4 @@ func isUUID(text string) bool {
 		}
 	}
 	return true
-}
-
-// parseRange parses a CIDR in canonical form.
-func parseRange(text string, path *field.Path) (netip.Prefix, field.ErrorList) {
-	prefix, err := netip.ParsePrefix(text)
-	if err != nil || prefix.Addr().Is4In6() {
-		return netip.Prefix{}, field.ErrorList{field.Invalid(path, text, "give a range in CIDR notation, like 10.250.0.0/16 or 2001:db8::/64")}
-	}
-	if canonical := prefix.Masked().String(); canonical != text {
-		return netip.Prefix{}, field.ErrorList{field.Invalid(path, text, fmt.Sprintf("is not in canonical form: write %s", canonical))}
-	}
-	return prefix, nil
-}
-
-func duplicate(path *field.Path, value string) *field.Error {
-	err := field.Duplicate(path, value)
-	err.Detail = "remove one of the two"
-	return err
 }

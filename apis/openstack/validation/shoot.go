@@ -1,14 +1,14 @@
 package validation
 
 import (
-	"fmt"
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/internal/codec"
+	"github.com/trellis-garden/trellis/apis/internal/machineimage"
+	"github.com/trellis-garden/trellis/apis/internal/shoots"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/ratcheting"
 )
@@ -33,10 +33,10 @@ type ShootValidationContext struct {
 // It does not check a Shoot without infrastructure: one without workers, or a self-hosted one with its own machines.
 // Gardener itself rejects configurations in the former.
 func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootValidationContext) field.ErrorList {
-	if !hasInfrastructure(shoot) {
+	if !shoots.HasInfrastructure(shoot) {
 		return nil
 	}
-	if oldShoot == nil || !hasInfrastructure(oldShoot) {
+	if oldShoot == nil || !shoots.HasInfrastructure(oldShoot) {
 		return append(in.validateConfigs(shoot, nil), in.validatePools(shoot, nil)...)
 	}
 	errs := ratcheting.Introduced(in.validateConfigs(oldShoot, oldShoot), in.validateConfigs(shoot, oldShoot))
@@ -44,20 +44,10 @@ func ValidateShoot(shoot, oldShoot *gardencorev1beta1.Shoot, in ShootValidationC
 	return append(errs, in.validatePools(shoot, oldShoot)...)
 }
 
-// hasInfrastructure reports whether Gardener creates an Infrastructure for the shoot.
-func hasInfrastructure(shoot *gardencorev1beta1.Shoot) bool {
-	selfHosted := slices.ContainsFunc(shoot.Spec.Provider.Workers, func(worker gardencorev1beta1.Worker) bool { return worker.ControlPlane != nil })
-	hasCredentials := shoot.Spec.CredentialsBindingName != nil || shoot.Spec.SecretBindingName != nil
-	return len(shoot.Spec.Provider.Workers) > 0 && (hasCredentials || !selfHosted)
-}
-
-func providerPath(name string) *field.Path { return field.NewPath("spec", "provider", name) }
-
 // validateConfigs checks the configurations of infrastructure and control plane. accepted is the Shoot with those that were accepted before.
 func (in ShootValidationContext) validateConfigs(shoot, accepted *gardencorev1beta1.Shoot) field.ErrorList {
-	path := providerPath("infrastructureConfig")
-	infrastructure, errs := readShootConfig(shoot.Spec.Provider.InfrastructureConfig, path, "InfrastructureConfig",
-		v1alpha1.DecodeInfrastructureConfig, v1alpha1.DecodeStoredInfrastructureConfig)
+	path := shoots.ProviderPath("infrastructureConfig")
+	infrastructure, errs := infrastructureConfigs().Required(shoot.Spec.Provider.InfrastructureConfig, path)
 	if infrastructure != nil {
 		errs = append(errs, ValidateInfrastructureConfig(infrastructure, nil, shoot.Spec.Networking, path)...)
 		if in.Profile != nil {
@@ -65,8 +55,7 @@ func (in ShootValidationContext) validateConfigs(shoot, accepted *gardencorev1be
 		}
 	}
 
-	controlPlane, invalid := readShootConfig(shoot.Spec.Provider.ControlPlaneConfig, providerPath("controlPlaneConfig"), "ControlPlaneConfig",
-		v1alpha1.DecodeControlPlaneConfig, v1alpha1.DecodeStoredControlPlaneConfig)
+	controlPlane, invalid := controlPlaneConfigs().Required(shoot.Spec.Provider.ControlPlaneConfig, shoots.ProviderPath("controlPlaneConfig"))
 	errs = append(errs, invalid...)
 	if controlPlane == nil {
 		return errs
@@ -79,20 +68,18 @@ func (in ShootValidationContext) validateConfigs(shoot, accepted *gardencorev1be
 	return append(errs, in.validateControlPlane(controlPlane, acceptedConfig, infrastructure, shoot)...)
 }
 
-// readShootConfig decodes a required configuration of a Shoot. Unknown fields are errors, but do not hide others. The
-// configuration is nil if it is absent or cannot be decoded.
-func readShootConfig[Config any](
-	raw *runtime.RawExtension, path *field.Path, kind string, strictly, leniently func(*runtime.RawExtension) (*Config, error),
-) (*Config, field.ErrorList) {
-	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {
-		return nil, field.ErrorList{field.Required(path, fmt.Sprintf("give one with apiVersion %s and kind %s", v1alpha1.GroupVersion(), kind))}
+func infrastructureConfigs() shoots.Reader[v1alpha1.InfrastructureConfig] {
+	return shoots.Reader[v1alpha1.InfrastructureConfig]{
+		Kind:     v1alpha1.GroupVersion().WithKind("InfrastructureConfig"),
+		Strictly: v1alpha1.DecodeInfrastructureConfig, Leniently: v1alpha1.DecodeStoredInfrastructureConfig,
 	}
-	config, err := strictly(raw)
-	if err == nil {
-		return config, nil
+}
+
+func controlPlaneConfigs() shoots.Reader[v1alpha1.ControlPlaneConfig] {
+	return shoots.Reader[v1alpha1.ControlPlaneConfig]{
+		Kind:     v1alpha1.GroupVersion().WithKind("ControlPlaneConfig"),
+		Strictly: v1alpha1.DecodeControlPlaneConfig, Leniently: v1alpha1.DecodeStoredControlPlaneConfig,
 	}
-	config, _ = leniently(raw)
-	return config, DecodingErrors(path, err)
 }
 
 // DecodingErrors converts the error of a Decode function of v1alpha1 into errors below path: one for each invalid field.
@@ -115,7 +102,7 @@ func (in ShootValidationContext) validateControlPlane(
 	var best field.ErrorList
 	for i, domain := range in.domainsWithPool(validationContext.FloatingPoolName, shoot.Spec.Region) {
 		validationContext.Domain = domain
-		if errs := ValidateControlPlaneConfig(config, oldConfig, validationContext, providerPath("controlPlaneConfig")); i == 0 || len(errs) < len(best) {
+		if errs := ValidateControlPlaneConfig(config, oldConfig, validationContext, shoots.ProviderPath("controlPlaneConfig")); i == 0 || len(errs) < len(best) {
 			best = errs
 		}
 	}
@@ -162,39 +149,18 @@ func (in ShootValidationContext) domainsWithPool(name, region string) []string {
 	return domains
 }
 
-// validatePools checks the pools and matches them by name, since indices change when a pool is removed.
 func (in ShootValidationContext) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
-	var errs field.ErrorList
-	oldWorkers, known := poolsByName(oldShoot), map[machine]bool{}
-	for _, oldWorker := range oldWorkers {
-		known[machineOf(oldWorker)] = true
-	}
-	for i := range shoot.Spec.Provider.Workers {
-		worker, path := &shoot.Spec.Provider.Workers[i], providerPath("workers").Index(i)
-		pool := PoolOfShoot(worker)
-		if wanted := machineOf(worker); !known[wanted] {
-			errs = append(errs, in.validateImage(wanted, shoot.Spec.Region, path)...)
-		}
-		oldWorker := oldWorkers[worker.Name]
-		if oldWorker == nil {
-			errs = append(errs, ValidateWorkerPool(&pool, nil, in.Profile, path)...)
-			continue
-		}
-		oldPool := PoolOfShoot(oldWorker)
-		errs = append(errs, ratcheting.Introduced(
-			ValidateWorkerPool(&oldPool, &oldPool, in.Profile, path), ValidateWorkerPool(&pool, &oldPool, in.Profile, path))...)
-		errs = append(errs, ValidateWorkerPoolUpdate(&oldPool, &pool, path)...)
-	}
-	return errs
-}
-
-func poolsByName(shoot *gardencorev1beta1.Shoot) map[string]*gardencorev1beta1.Worker {
-	pools := map[string]*gardencorev1beta1.Worker{}
-	if shoot == nil {
-		return pools
-	}
-	for i := range shoot.Spec.Provider.Workers {
-		pools[shoot.Spec.Provider.Workers[i].Name] = &shoot.Spec.Provider.Workers[i]
-	}
-	return pools
+	return shoots.PoolRules{
+		Machine: func(machine shoots.Machine, path *field.Path) field.ErrorList {
+			if in.Profile == nil || in.Spec == nil {
+				return nil
+			}
+			count := func(query machineimage.Query) int { return len(in.Profile.BestMachineImages(query)) }
+			return machine.ValidateImage(shoot.Spec.Region, in.Spec, count, path)
+		},
+		Pool: func(pool, oldPool *WorkerPool, path *field.Path) field.ErrorList {
+			return ValidateWorkerPool(pool, oldPool, in.Profile, path)
+		},
+		Update: ValidateWorkerPoolUpdate,
+	}.Validate(shoot, oldShoot)
 }

@@ -2,11 +2,11 @@ package validation
 
 import (
 	"cmp"
-	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
@@ -36,7 +36,7 @@ func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.Infrastru
 	} {
 		if !equality.Semantic.DeepEqual(immutable.before, immutable.after) { // for which no list and an empty one are the same
 			errs = append(errs, field.Invalid(immutable.path, immutable.after,
-				"is immutable: "+restore(immutable.before)+", or create a new shoot"))
+				"is immutable: "+fields.Restore(immutable.before)+", or create a new shoot"))
 		}
 	}
 	if shareNetworkEnabled(before) && !shareNetworkEnabled(after) {
@@ -48,13 +48,4 @@ func ValidateInfrastructureConfigUpdate(oldConfig, newConfig *v1alpha1.Infrastru
 
 func shareNetworkEnabled(networks *v1alpha1.Networks) bool {
 	return networks.ShareNetwork != nil && networks.ShareNetwork.Enabled
-}
-
-// restore returns how to restore a value, in the user's notation.
-func restore(value any) string {
-	data, err := json.Marshal(value)
-	if err != nil || string(data) == "null" || string(data) == `""` {
-		return "remove the field"
-	}
-	return "set it back to " + string(data)
 }

@@ -2,20 +2,15 @@ package validation
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/internal/fields"
 	machinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
-
-// maxResourceName is the maximum length of a Kubernetes name with a domain prefix.
-const maxResourceName = 317
 
 // policyAffinity keeps all servers of a group on one host.
 const policyAffinity = "affinity"
@@ -35,35 +30,11 @@ func ValidateWorkerConfig(config, oldConfig *v1alpha1.WorkerConfig, in PoolValid
 	if oldConfig == nil {
 		oldConfig = &v1alpha1.WorkerConfig{}
 	}
-	errs := validateNodeTemplate(config, fldPath.Child("nodeTemplate"))
+	errs := fields.NodeTemplate(config.NodeTemplate, fldPath.Child("nodeTemplate"))
 	errs = append(errs, validateServerGroup(config.ServerGroup, oldConfig.ServerGroup, in, fldPath.Child("serverGroup", "policy"))...)
 	errs = append(errs, validateMachineLabels(config.MachineLabels, oldConfig.MachineLabels, in.Labels, fldPath.Child("machineLabels"))...)
 	errs = append(errs, validateSecurityGroups(config.AdditionalSecurityGroups, fldPath.Child("additionalSecurityGroups"))...)
 	return append(errs, validateAdditionalNetworks(config.AdditionalNetworks, fldPath.Child("additionalNetworks"))...)
-}
-
-func validateNodeTemplate(config *v1alpha1.WorkerConfig, path *field.Path) field.ErrorList {
-	if config.NodeTemplate == nil {
-		return nil
-	}
-	errs := validateCapacity(config.NodeTemplate.Capacity, false, path.Child("capacity"))
-	return append(errs, validateCapacity(config.NodeTemplate.VirtualCapacity, true, path.Child("virtualCapacity"))...)
-}
-
-func validateCapacity(capacity corev1.ResourceList, whole bool, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(capacity)) {
-		amount := capacity[name]
-		switch {
-		case len(name) > maxResourceName:
-			errs = append(errs, field.TooLong(path.Key(string(name)), name, maxResourceName))
-		case amount.Sign() < 0:
-			errs = append(errs, field.Invalid(path.Key(string(name)), amount.String(), "give an amount that is not negative"))
-		case whole && amount.Cmp(*resource.NewQuantity(amount.Value(), amount.Format)) != 0:
-			errs = append(errs, field.Invalid(path.Key(string(name)), amount.String(), "extended resources come in whole numbers: give one"))
-		}
-	}
-	return errs
 }
 
 // validateServerGroup checks a new policy against the CloudProfile.
@@ -81,7 +52,7 @@ func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolValidatio
 	offered := in.Profile.ServerGroupPolicies
 	switch {
 	case group.Policy == "" && len(offered) > 0:
-		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(quoted(offered), ", ")+", or remove serverGroup")}
+		return field.ErrorList{field.Required(path, "choose one of "+strings.Join(fields.Quoted(offered), ", ")+", or remove serverGroup")}
 	case group.Policy == "":
 		return field.ErrorList{field.Required(path, "remove serverGroup: the CloudProfile allows no policy")}
 	case oldGroup != nil && oldGroup.Policy == group.Policy, slices.Contains(offered, group.Policy):
@@ -89,13 +60,13 @@ func validateServerGroup(group, oldGroup *v1alpha1.ServerGroup, in PoolValidatio
 	case len(offered) == 0:
 		return field.ErrorList{field.Invalid(path, group.Policy, "the CloudProfile allows no server groups: ask its admin to, or remove serverGroup")}
 	default:
-		return field.ErrorList{field.Invalid(path, group.Policy, "the CloudProfile does not allow it: choose one of "+strings.Join(quoted(offered), ", "))}
+		return field.ErrorList{field.Invalid(path, group.Policy, "the CloudProfile does not allow it: choose one of "+strings.Join(fields.Quoted(offered), ", "))}
 	}
 }
 
 func validateMachineLabels(labels, oldLabels []v1alpha1.MachineLabel, ofPool map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	names, before := seen[string]{}, map[string]bool{}
+	names, before := fields.Seen[string]{}, map[string]bool{}
 	for _, label := range oldLabels {
 		before[label.Name] = true
 	}
@@ -107,8 +78,8 @@ func validateMachineLabels(labels, oldLabels []v1alpha1.MachineLabel, ofPool map
 		}
 		_, isOfPool := ofPool[label.Name]
 		switch {
-		case names.isDuplicate(label.Name):
-			errs = append(errs, duplicate(name, label.Name))
+		case names.IsDuplicate(label.Name):
+			errs = append(errs, fields.Duplicate(name, label.Name))
 		case isOfPool:
 			errs = append(errs, field.Invalid(name, label.Name, "is a label of the pool, which is in the metadata anyway: remove one of the two"))
 		case machinev1alpha1.IsIdentity(machinev1alpha1.TagKey(label.Name)) && !before[label.Name]:
@@ -121,11 +92,11 @@ func validateMachineLabels(labels, oldLabels []v1alpha1.MachineLabel, ofPool map
 
 func validateSecurityGroups(groups []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[string]{}
+	known := fields.Seen[string]{}
 	for i, group := range groups {
 		errs = append(errs, validateLine(group, "the name of a security group", path.Index(i))...)
-		if known.isDuplicate(group) {
-			errs = append(errs, duplicate(path.Index(i), group))
+		if known.IsDuplicate(group) {
+			errs = append(errs, fields.Duplicate(path.Index(i), group))
 		}
 	}
 	return errs
@@ -133,7 +104,7 @@ func validateSecurityGroups(groups []string, path *field.Path) field.ErrorList {
 
 func validateAdditionalNetworks(networks []v1alpha1.AdditionalNetwork, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	known := seen[v1alpha1.AdditionalNetwork]{}
+	known := fields.Seen[v1alpha1.AdditionalNetwork]{}
 	for i, network := range networks {
 		entry := path.Index(i)
 		switch {
@@ -144,8 +115,8 @@ func validateAdditionalNetworks(networks []v1alpha1.AdditionalNetwork, path *fie
 		default:
 			errs = append(errs, validateLine(network.Name, "the ID of the network, or its name", entry.Child("name"))...)
 		}
-		if known.isDuplicate(network) {
-			errs = append(errs, duplicate(entry, network.ID+network.Name))
+		if known.IsDuplicate(network) {
+			errs = append(errs, fields.Duplicate(entry, network.ID+network.Name))
 		}
 	}
 	return errs

@@ -1,69 +1,31 @@
 package validation
 
 import (
-	"fmt"
-	"slices"
-
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/trellis-garden/trellis/apis/internal/quantities"
+	"github.com/trellis-garden/trellis/apis/internal/fields"
+	"github.com/trellis-garden/trellis/apis/internal/shoots"
 	"github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 )
 
 // WorkerPool has the validated fields of a pool. Shoots and Workers have them in two types, with the same field names.
-type WorkerPool struct {
-	Zones []string
-	// Labels are those that the user has given.
-	Labels map[string]string
-	// Volume is nil if the pool does not configure its root volume.
-	Volume         *Volume
-	DataVolumes    []Volume
-	UpdatedInPlace bool
-	ProviderConfig *runtime.RawExtension
-}
+type WorkerPool = shoots.Pool
 
 // Volume is a volume of a pool.
-type Volume struct {
-	Name      string
-	Type      *string
-	Size      string
-	Encrypted *bool
-}
+type Volume = shoots.Volume
 
 // PoolOfShoot returns the pool as it is in a Shoot.
-func PoolOfShoot(worker *gardencorev1beta1.Worker) WorkerPool {
-	pool := WorkerPool{
-		Zones: worker.Zones, Labels: worker.Labels, UpdatedInPlace: isInPlace(worker.UpdateStrategy), ProviderConfig: worker.ProviderConfig,
-	}
-	if volume := worker.Volume; volume != nil {
-		pool.Volume = &Volume{Type: volume.Type, Size: volume.VolumeSize, Encrypted: volume.Encrypted}
-	}
-	for _, volume := range worker.DataVolumes {
-		pool.DataVolumes = append(pool.DataVolumes, Volume{Name: volume.Name, Type: volume.Type, Size: volume.VolumeSize, Encrypted: volume.Encrypted})
-	}
-	return pool
-}
+func PoolOfShoot(worker *gardencorev1beta1.Worker) WorkerPool { return shoots.PoolOfShoot(worker) }
 
 // PoolOfWorker returns the pool as it is in a Worker. It has no labels: users' own are among Gardener's there.
 func PoolOfWorker(worker *extensionsv1alpha1.WorkerPool) WorkerPool {
-	pool := WorkerPool{Zones: worker.Zones, UpdatedInPlace: isInPlace(worker.UpdateStrategy), ProviderConfig: worker.ProviderConfig}
-	if volume := worker.Volume; volume != nil {
-		pool.Volume = &Volume{Type: volume.Type, Size: volume.Size, Encrypted: volume.Encrypted}
-	}
-	for _, volume := range worker.DataVolumes {
-		pool.DataVolumes = append(pool.DataVolumes, Volume{Name: volume.Name, Type: volume.Type, Size: volume.Size, Encrypted: volume.Encrypted})
-	}
-	return pool
+	return shoots.PoolOfWorker(worker)
 }
 
-func isInPlace(strategy *gardencorev1beta1.MachineUpdateStrategy) bool {
-	return strategy != nil && (*strategy == gardencorev1beta1.AutoInPlaceUpdate || *strategy == gardencorev1beta1.ManualInPlaceUpdate)
-}
+// SizeInGiB parses the size of a volume. Cinder counts in GiB, so the size is rounded up.
+func SizeInGiB(size string) (int, error) { return shoots.SizeInGiB(size) }
 
 // ValidateWorkerPool checks a pool by itself and against the CloudProfile. oldPool is the previously accepted pool, nil for a new
 // pool: rules that the upstream extension does not have, and those that depend on the CloudProfile, which changes, are applied only
@@ -99,33 +61,7 @@ func ValidateWorkerPool(pool, oldPool *WorkerPool, profile *v1alpha1.CloudProfil
 // MachineDeployments are named by the zone's index; and, for a pool whose nodes are updated in place, changes that need
 // another machine.
 func ValidateWorkerPoolUpdate(oldPool, pool *WorkerPool, fldPath *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if len(pool.Zones) < len(oldPool.Zones) || !slices.Equal(pool.Zones[:len(oldPool.Zones)], oldPool.Zones) {
-		errs = append(errs, field.Invalid(fldPath.Child("zones"), pool.Zones,
-			"zones can only be added at the end: "+restore(oldPool.Zones)+", or create a new pool"))
-	}
-	if !pool.UpdatedInPlace {
-		return errs
-	}
-	if !sameConfig(pool.ProviderConfig, oldPool.ProviderConfig) {
-		errs = append(errs, field.Forbidden(fldPath.Child("providerConfig"),
-			"nodes that are updated in place keep their machines: set it back to what it was, or create a new pool"))
-	}
-	if !equality.Semantic.DeepEqual(pool.DataVolumes, oldPool.DataVolumes) {
-		errs = append(errs, field.Forbidden(fldPath.Child("dataVolumes"),
-			"nodes that are updated in place keep their volumes: set them back to what they were, or create a new pool"))
-	}
-	return errs
-}
-
-// sameConfig compares the content of documents, regardless of formatting.
-func sameConfig(a, b *runtime.RawExtension) bool {
-	configA, errA := v1alpha1.DecodeStoredWorkerConfig(a)
-	configB, errB := v1alpha1.DecodeStoredWorkerConfig(b)
-	if errA != nil || errB != nil {
-		return equality.Semantic.DeepEqual(a, b)
-	}
-	return equality.Semantic.DeepEqual(configA, configB)
+	return shoots.ValidatePoolUpdate(oldPool, pool, v1alpha1.DecodeStoredWorkerConfig, fldPath)
 }
 
 func validateVolumes(pool, oldPool *WorkerPool, fldPath *field.Path) field.ErrorList {
@@ -134,14 +70,14 @@ func validateVolumes(pool, oldPool *WorkerPool, fldPath *field.Path) field.Error
 		path := fldPath.Child("volume")
 		switch {
 		case volume.Size != "":
-			errs = append(errs, validateSize(volume.Size, path.Child("size"))...)
+			errs = append(errs, shoots.ValidateSize(volume.Size, path.Child("size"))...)
 		case volume.Type != nil:
 			errs = append(errs, field.Required(path.Child("size"), "a volume of this type needs a size: give one like 50Gi, or remove the type"))
 		}
 		wasEncrypted := oldPool != nil && oldPool.Volume != nil && isTrue(oldPool.Volume.Encrypted)
 		errs = append(errs, validateEncryption(volume, wasEncrypted, path)...)
 	}
-	names, encryptedBefore := seen[string]{}, map[string]bool{}
+	names, encryptedBefore := fields.Seen[string]{}, map[string]bool{}
 	if oldPool != nil {
 		for _, old := range oldPool.DataVolumes {
 			encryptedBefore[old.Name] = encryptedBefore[old.Name] || isTrue(old.Encrypted)
@@ -150,23 +86,13 @@ func validateVolumes(pool, oldPool *WorkerPool, fldPath *field.Path) field.Error
 	for i := range pool.DataVolumes {
 		volume, path := &pool.DataVolumes[i], fldPath.Child("dataVolumes").Index(i)
 		errs = append(errs, validateName(volume.Name, "a name that tells the volumes of a machine apart", path.Child("name"))...)
-		if names.isDuplicate(volume.Name) {
-			errs = append(errs, duplicate(path.Child("name"), volume.Name))
+		if names.IsDuplicate(volume.Name) {
+			errs = append(errs, fields.Duplicate(path.Child("name"), volume.Name))
 		}
-		errs = append(errs, validateSize(volume.Size, path.Child("size"))...)
+		errs = append(errs, shoots.ValidateSize(volume.Size, path.Child("size"))...)
 		errs = append(errs, validateEncryption(volume, encryptedBefore[volume.Name], path)...)
 	}
 	return errs
-}
-
-func validateSize(size string, path *field.Path) field.ErrorList {
-	if size == "" {
-		return field.ErrorList{field.Required(path, "give a size like 50Gi")}
-	}
-	if _, err := SizeInGiB(size); err != nil {
-		return field.ErrorList{field.Invalid(path, size, "give a size like 50Gi")}
-	}
-	return nil
 }
 
 // validateEncryption rejects the field encrypted: OpenStack encrypts by volume type. The upstream extension ignores the
@@ -180,23 +106,3 @@ func validateEncryption(volume *Volume, before bool, path *field.Path) field.Err
 }
 
 func isTrue(value *bool) bool { return value != nil && *value }
-
-// SizeInGiB parses the size of a volume. Cinder counts in GiB, so the size is rounded up.
-func SizeInGiB(size string) (int, error) {
-	if err := quantities.Check(size); err != nil {
-		return 0, err
-	}
-	quantity, err := resource.ParseQuantity(size)
-	if err != nil {
-		return 0, fmt.Errorf("reading size %q: %w", size, err)
-	}
-	const gib, most = 1 << 30, 1 << 30 // no volume has an EiB
-	count := quantity.Value() / gib
-	if quantity.Value()%gib > 0 {
-		count++
-	}
-	if count <= 0 || count > most {
-		return 0, fmt.Errorf("size %q is not one of a volume", size)
-	}
-	return int(count), nil
-}
