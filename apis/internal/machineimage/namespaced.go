@@ -2,18 +2,10 @@ package machineimage
 
 import (
 	"fmt"
-	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-// Lists reports whether a CloudProfile has the version of a machine image.
-func Lists(images []gardencorev1beta1.MachineImage, name, version string) bool {
-	return slices.ContainsFunc(images, func(listed gardencorev1beta1.MachineImage) bool {
-		return listed.Name == name && slices.ContainsFunc(listed.Versions, func(listed gardencorev1beta1.MachineImageVersion) bool { return listed.Version == version })
-	})
-}
 
 // ValidateAdded checks the mappings that are written into a NamespacedCloudProfile: of versions that it adds to its parent's.
 func ValidateAdded[Image, Version any](mapped []Image, shape Shape[Image, Version], own, parent []gardencorev1beta1.MachineImage, path *field.Path) field.ErrorList {

@@ -2,7 +2,6 @@ package machineimage
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -30,15 +29,23 @@ func MissingRegions(spec *gardencorev1beta1.CloudProfileSpec, count Count, path 
 
 // UnknownRegions warns of regions in mappings that the CloudProfile does not have. It names each once: where one is misspelt, it often is so for all
 // images.
-func UnknownRegions(mapped iter.Seq[string], regions []gardencorev1beta1.Region, path *field.Path) []string {
+//
+// regionsOf returns the regions of the mapping of a version.
+func UnknownRegions[Image, Version any](images []Image, shape Shape[Image, Version], regionsOf func(Version) []string, regions []gardencorev1beta1.Region,
+	path *field.Path,
+) []string {
 	var unknown []string
 	known := fields.Seen[string]{"": true}
 	for _, region := range regions {
 		known[region.Name] = true
 	}
-	for region := range mapped {
-		if !known.IsDuplicate(region) {
-			unknown = append(unknown, region)
+	for _, image := range images {
+		for _, version := range shape.Versions(image) {
+			for _, region := range regionsOf(version) {
+				if !known.IsDuplicate(region) {
+					unknown = append(unknown, region)
+				}
+			}
 		}
 	}
 	slices.Sort(unknown)

@@ -30,9 +30,9 @@ func MachineOf(worker *gardencorev1beta1.Worker) Machine {
 	return result
 }
 
-// ValidateImage rejects a version of an image that the CloudProfile has in other regions only, since images are rolled out region by region. It is for
+// validateImage rejects a version of an image that the CloudProfile has in other regions only, since images are rolled out region by region. It is for
 // new machines: the Worker controller records the images of existing ones. count is the lookup of the Worker controller. path is the pool's.
-func (m Machine) ValidateImage(region string, in *gardencorev1beta1.CloudProfileSpec, count machineimage.Count, path *field.Path) field.ErrorList {
+func (m Machine) validateImage(region string, in *gardencorev1beta1.CloudProfileSpec, count machineimage.Count, path *field.Path) field.ErrorList {
 	if m.Version == "" {
 		return nil
 	}
@@ -57,4 +57,14 @@ func (m Machine) ValidateImage(region string, in *gardencorev1beta1.CloudProfile
 	return field.ErrorList{field.Invalid(path.Child("machine", "image", "version"), m.Version, fmt.Sprintf(
 		"the CloudProfile has %s of this version for such machines in %s, and not in %q: choose another version, or ask its admin to map the image there",
 		m.Image, strings.Join(fields.Quoted(elsewhere), ", "), region))}
+}
+
+// ImageRule returns the rule of a region for the images of pools, see validateImage. It accepts everything if the CloudProfile is not known.
+func ImageRule(region string, in *gardencorev1beta1.CloudProfileSpec, count machineimage.Count) func(Machine, *field.Path) field.ErrorList {
+	return func(machine Machine, path *field.Path) field.ErrorList {
+		if in == nil || count == nil {
+			return nil
+		}
+		return machine.validateImage(region, in, count, path)
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -67,6 +68,14 @@ func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProf
 		reference.Name = *name
 	}
 	return reference, field.NewPath("spec", "cloudProfileName")
+}
+
+// NeedsValidation reports whether a write of a Shoot changes what is validated: validatedOf returns it in a comparable form.
+func NeedsValidation[Fields any](shoot, oldShoot *gardencorev1beta1.Shoot, validatedOf func(*gardencorev1beta1.Shoot) Fields) bool {
+	if !HasInfrastructure(shoot) {
+		return false
+	}
+	return oldShoot == nil || !HasInfrastructure(oldShoot) || !equality.Semantic.DeepEqual(validatedOf(shoot), validatedOf(oldShoot))
 }
 
 // Validated are the fields of a Shoot that every cloud validates.

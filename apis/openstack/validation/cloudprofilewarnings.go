@@ -2,7 +2,6 @@ package validation
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -41,22 +40,15 @@ func unknownRegions(config *v1alpha1.CloudProfileConfig, regions []gardencorev1b
 	for i, regional := range config.KeyStoneURLs {
 		check(regional.Region, fldPath.Child("keystoneURLs").Index(i).Child("region"))
 	}
-	return append(warnings, machineimage.UnknownRegions(imageRegions(config.MachineImages), regions, fldPath.Child("machineImages"))...)
+	return append(warnings, machineimage.UnknownRegions(config.MachineImages, v1alpha1.MachineImageShape(), imageRegions, regions, fldPath.Child("machineImages"))...)
 }
 
-// imageRegions are the regions of all mappings.
-func imageRegions(images []v1alpha1.MachineImages) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, image := range images {
-			for _, version := range image.Versions {
-				for _, flavor := range version.Flavors() {
-					for _, mapping := range flavor.Regions {
-						if !yield(mapping.Name) {
-							return
-						}
-					}
-				}
-			}
+func imageRegions(version v1alpha1.MachineImageVersion) []string {
+	var names []string
+	for _, flavor := range version.Flavors() {
+		for _, mapping := range flavor.Regions {
+			names = append(names, mapping.Name)
 		}
 	}
+	return names
 }

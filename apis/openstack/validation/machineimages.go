@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -16,30 +15,16 @@ import (
 
 // validateMachineImages checks each mapping by itself.
 func validateMachineImages(images []v1alpha1.MachineImages, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, image := range images {
-		imagePath := path.Index(i)
-		if image.Name == "" {
-			errs = append(errs, field.Required(imagePath.Child("name"), "give the name that the machine image has in spec.machineImages"))
-		}
-		if len(image.Versions) == 0 {
-			errs = append(errs, field.Required(imagePath.Child("versions"), fmt.Sprintf("give at least one version of %q, or remove the machine image", image.Name)))
-		}
-		for j, version := range image.Versions {
-			errs = append(errs, validateMachineImageVersion(&version, definitions, imagePath.Child("versions").Index(j))...)
-		}
-	}
-	return errs
+	return machineimage.ValidateMappings(images, v1alpha1.MachineImageShape(), func(version *v1alpha1.MachineImageVersion, path *field.Path) field.ErrorList {
+		return validateMachineImageVersion(version, definitions, path)
+	}, path)
 }
 
 func validateMachineImageVersion(version *v1alpha1.MachineImageVersion, definitions []gardencorev1beta1.CapabilityDefinition, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if version.Version == "" {
-		errs = append(errs, field.Required(path.Child("version"), "give the version that it is in spec.machineImages"))
-	}
 	if len(version.CapabilityFlavors) == 0 {
-		return append(errs, validateGlanceImages(version.Image, version.Regions, machineimage.Architectures(definitions), path)...)
+		return validateGlanceImages(version.Image, version.Regions, machineimage.Architectures(definitions), path)
 	}
+	var errs field.ErrorList
 	const elsewhere = "has no effect beside capabilityFlavors: move it into one of them, or remove it"
 	if version.Image != "" {
 		errs = append(errs, field.Forbidden(path.Child("image"), elsewhere))

@@ -13,16 +13,7 @@ import (
 )
 
 // Parent is the CloudProfile that a NamespacedCloudProfile adds to.
-type Parent struct {
-	Spec *gardencorev1beta1.CloudProfileSpec
-	// Config is the parent's providerConfig, empty if it is absent or cannot be decoded.
-	Config *v1alpha1.CloudProfileConfig
-}
-
-// Lists reports whether the parent has the version of a machine image itself.
-func (p Parent) Lists(image, version string) bool {
-	return machineimage.Lists(p.Spec.MachineImages, image, version)
-}
+type Parent = machineimage.Parent[v1alpha1.CloudProfileConfig]
 
 // ValidateNamespacedCloudProfileConfig checks a CloudProfileConfig, at fldPath, that is written into a NamespacedCloudProfile: it maps the
 // versions of machine images that the NamespacedCloudProfile adds to its parent's, and sets nothing else. config is empty if there is none.

@@ -150,14 +150,12 @@ func (in ShootValidationContext) domainsWithPool(name, region string) []string {
 }
 
 func (in ShootValidationContext) validatePools(shoot, oldShoot *gardencorev1beta1.Shoot) field.ErrorList {
+	var count machineimage.Count
+	if in.Profile != nil {
+		count = func(query machineimage.Query) int { return len(in.Profile.BestMachineImages(query)) }
+	}
 	return shoots.PoolRules{
-		Machine: func(machine shoots.Machine, path *field.Path) field.ErrorList {
-			if in.Profile == nil || in.Spec == nil {
-				return nil
-			}
-			count := func(query machineimage.Query) int { return len(in.Profile.BestMachineImages(query)) }
-			return machine.ValidateImage(shoot.Spec.Region, in.Spec, count, path)
-		},
+		Machine: shoots.ImageRule(shoot.Spec.Region, in.Spec, count),
 		Pool: func(pool, oldPool *WorkerPool, path *field.Path) field.ErrorList {
 			return ValidateWorkerPool(pool, oldPool, in.Profile, path)
 		},

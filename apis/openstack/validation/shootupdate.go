@@ -2,7 +2,6 @@ package validation
 
 import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/internal/shoots"
@@ -13,10 +12,7 @@ import (
 // none of the validated fields: the formatting of a document or the number of a pool's machines make no difference. Nor do
 // credentials: new ones must be for the project of the network.
 func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
-	if !shoots.HasInfrastructure(shoot) {
-		return false
-	}
-	return oldShoot == nil || !shoots.HasInfrastructure(oldShoot) || !equality.Semantic.DeepEqual(validatedFieldsOf(shoot), validatedFieldsOf(oldShoot))
+	return shoots.NeedsValidation(shoot, oldShoot, validatedFieldsOf)
 }
 
 // CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that references it.
