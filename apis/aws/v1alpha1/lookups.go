@@ -12,7 +12,7 @@ func (c *InfrastructureConfig) UsesElasticFileSystem() bool {
 	return c.ElasticFileSystem != nil && c.ElasticFileSystem.Enabled
 }
 
-// UsesDualStack reports whether the deprecated switch for dual stack is on.
+// UsesDualStack reports whether the former switch for dual stack is on.
 func (c *InfrastructureConfig) UsesDualStack() bool { return c.DualStack != nil && c.DualStack.Enabled }
 
 // UsesCustomRouteController reports whether the aws-custom-route-controller programs the routes for pods.

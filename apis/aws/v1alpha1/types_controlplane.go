@@ -36,8 +36,7 @@ type CloudControllerManagerConfig struct {
 type LoadBalancerControllerConfig struct {
 	// Enabled installs the controller. It is always installed in shoots with IPv6.
 	Enabled bool `json:"enabled"`
-	// IngressClassName is the class of Ingresses for which the controller creates load balancers. An empty name stands for Ingresses without a class and
-	// those of class `alb`.
+	// IngressClassName is the class of Ingresses for which the controller creates load balancers.
 	//
 	// Default: `alb`.
 	// +optional

@@ -16,9 +16,8 @@ type InfrastructureConfig struct {
 	// +optional
 	EnableECRAccess *bool `json:"enableECRAccess,omitempty"`
 
-	// DualStack makes a shoot dual-stack whose spec.networking.ipFamilies do not say so. It cannot be switched off again.
-	//
-	// Deprecated: set spec.networking.ipFamilies of the Shoot.
+	// DualStack is the former switch for dual stack: newer shoots have spec.networking.ipFamilies. It gives VPC and subnets IPv6 ranges, and cannot be
+	// switched off again.
 	// +optional
 	DualStack *DualStack `json:"dualStack,omitempty"`
 
@@ -50,7 +49,7 @@ type InfrastructureConfig struct {
 	EnableMTUCustomizer *bool `json:"enableMTUCustomizer,omitempty"`
 }
 
-// DualStack switches dual stack on.
+// DualStack is the former switch for dual stack.
 type DualStack struct {
 	// Enabled is true for dual stack.
 	Enabled bool `json:"enabled"`
