@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/trellis-garden/trellis/apis/aws/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/aws/validation"
@@ -212,4 +213,12 @@ func TestCloudProfileOf(t *testing.T) {
 	reference, path := validation.CloudProfileOf(newCluster().Shoot)
 	assert.Equal(t, "aws", reference.Name)
 	assert.Equal(t, "spec.cloudProfile.name", path.String())
+}
+
+func TestDecodingErrors(t *testing.T) {
+	_, err := v1alpha1.DecodeWorkerConfig(&runtime.RawExtension{Raw: []byte(`{"apiVersion":"aws.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","a":1,"b":2}`)})
+	assert.Equal(t, []string{
+		`c: Invalid value: decoding WorkerConfig: unknown field "a": correct the name or remove the field`,
+		`c: Invalid value: decoding WorkerConfig: unknown field "b": correct the name or remove the field`,
+	}, messages(validation.DecodingErrors(field.NewPath("c"), err)))
 }
