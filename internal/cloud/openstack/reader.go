@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 )
 
@@ -34,7 +35,7 @@ func NewReaders(options Options) *Readers {
 }
 
 // Account identifies an account: the same credentials at the same address and region.
-type Account auth.Fingerprint
+type Account cloud.Fingerprint
 
 // Account returns the key of an account. It makes no call, and does not check the credentials.
 func (r *Readers) Account(credentials auth.Credentials, region string) Account {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 
+	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/login"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
@@ -21,7 +21,7 @@ type Session struct {
 	region       string
 	logins       *login.Source[token]
 	client       *gophercloud.ProviderClient
-	transportKey auth.Fingerprint
+	transportKey cloud.Fingerprint
 	used         atomic.Int64 // when, in Unix nanoseconds
 	external     externalNetworks
 }

@@ -57,8 +57,8 @@ type Sessions struct {
 	metrics *cloud.Metrics
 
 	mu             sync.Mutex
-	sessions       map[auth.Fingerprint]*Session
-	transports     map[auth.Fingerprint]sharedTransport // by their trusted certificates
+	sessions       map[cloud.Fingerprint]*Session
+	transports     map[cloud.Fingerprint]sharedTransport // by their trusted certificates
 	lastForgetIdle time.Time
 }
 
@@ -73,8 +73,8 @@ func NewSessions(options Options) *Sessions {
 	return &Sessions{
 		options:    options.withDefaults(),
 		metrics:    cloud.NewMetrics(options.Registerer, cloudName),
-		sessions:   map[auth.Fingerprint]*Session{},
-		transports: map[auth.Fingerprint]sharedTransport{},
+		sessions:   map[cloud.Fingerprint]*Session{},
+		transports: map[cloud.Fingerprint]sharedTransport{},
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *Sessions) LoggedIn(credentials auth.Credentials, region string) bool {
 }
 
 // session returns the account's session from the cache, or adds a new one.
-func (c *Sessions) session(account auth.Fingerprint, credentials auth.Credentials, region string) *Session {
+func (c *Sessions) session(account cloud.Fingerprint, credentials auth.Credentials, region string) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetIdle()
@@ -161,7 +161,7 @@ func (c *Sessions) transport(credentials auth.Credentials) http.RoundTripper {
 }
 
 // forgetFailed removes a session that could not log in, unless a login is in progress.
-func (c *Sessions) forgetFailed(account auth.Fingerprint, session *Session) {
+func (c *Sessions) forgetFailed(account cloud.Fingerprint, session *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[account] == session && session.logins.NeverLoggedIn() {
@@ -177,7 +177,7 @@ func (c *Sessions) forgetIdle() {
 		return
 	}
 	c.lastForgetIdle = now
-	needed := map[auth.Fingerprint]bool{}
+	needed := map[cloud.Fingerprint]bool{}
 	for account, session := range c.sessions {
 		if now.Sub(time.Unix(0, session.used.Load())) > c.options.IdleTimeout {
 			delete(c.sessions, account)

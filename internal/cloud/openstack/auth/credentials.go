@@ -3,9 +3,7 @@
 package auth
 
 import (
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net/url"
@@ -230,23 +228,9 @@ func (c Credentials) IdentityEndpoint() string {
 	return base + "/"
 }
 
-// Fingerprint is the SHA-256 of some strings. Each is preceded by its length, so that different lists have different hashes.
-type Fingerprint [sha256.Size]byte
-
-func fingerprintOf(parts ...string) Fingerprint {
-	hash := sha256.New()
-	for _, part := range parts {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		hash.Write(length[:])
-		hash.Write([]byte(part))
-	}
-	return Fingerprint(hash.Sum(nil))
-}
-
 // SessionKey identifies a session by account, address and region.
-func (c Credentials) SessionKey(region string) Fingerprint {
-	return fingerprintOf(
+func (c Credentials) SessionKey(region string) cloud.Fingerprint {
+	return cloud.FingerprintOf(
 		c.IdentityEndpoint(), c.Username, c.Password,
 		c.ApplicationCredentialID, c.ApplicationCredentialName, c.ApplicationCredentialSecret,
 		c.DomainName, c.DomainID, c.UserDomainName, c.UserDomainID, c.TenantName, c.TenantID,
@@ -255,6 +239,6 @@ func (c Credentials) SessionKey(region string) Fingerprint {
 }
 
 // TransportKey identifies a transport: all sessions that trust the same certificates share one.
-func (c Credentials) TransportKey() Fingerprint {
-	return fingerprintOf(c.CACert, strconv.FormatBool(c.Insecure))
+func (c Credentials) TransportKey() cloud.Fingerprint {
+	return cloud.FingerprintOf(c.CACert, strconv.FormatBool(c.Insecure))
 }
