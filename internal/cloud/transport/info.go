@@ -8,6 +8,8 @@ type Info struct {
 	Service string
 	// Retry determines whether the request may be repeated if the effect of the first attempt is unknown.
 	Retry RetryMode
+	// Reads means that the request changes nothing, although its method does not say so: some clouds use POST for everything.
+	Reads bool
 	// Limits bound the response.
 	Limits Limits
 }

@@ -113,7 +113,7 @@ func (t *Single) lifetime(req *http.Request) (context.Context, context.CancelFun
 }
 
 func isRead(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || InfoOf(req.Context()).Reads
 }
 
 // timeoutError means that a single request took too long. It is not context.DeadlineExceeded: the caller's context has not ended.
