@@ -558,6 +558,26 @@ func cloudRules() []importRule {
 			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
 		{
+			packages:             "internal/cloud/aws/auth",
+			reason:               "credentials are checked without a call, so that programs that make none do not link the SDK",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud"},
+			mayNotLink:           append([]string{"github.com/gophercloud/...", "github.com/aws/..."}, noKubernetes...),
+		},
+		{
+			packages:             "internal/cloud/aws",
+			reason:               "the only package that uses the SDK of AWS depends on neither Kubernetes nor Gardener nor API types",
+			withoutCommonImports: true,
+			mayImport: []string{
+				"internal/cloud", "internal/cloud/login", "internal/cloud/aws/auth", "internal/cloud/transport", "github.com/aws/aws-sdk-go-v2/aws/...",
+				"github.com/aws/aws-sdk-go-v2/service/...", "github.com/aws/smithy-go", prometheus,
+			},
+			// These bring other ways to log in, and more than a megabyte each.
+			mayNotLink: append([]string{
+				"github.com/gophercloud/...", "github.com/aws/aws-sdk-go-v2/config/...", "github.com/aws/aws-sdk-go-v2/service/sso/...",
+			}, noKubernetes...),
+		},
+		{
 			packages:             "internal/cloud/openstack/auth",
 			reason:               "credentials are checked without a call, so that programs that make none do not link the SDK",
 			withoutCommonImports: true,
