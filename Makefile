@@ -15,7 +15,7 @@ GO       := GOGC=400 go
 ROOT     := $(CURDIR)
 CACHE    := $(ROOT)/.cache
 TOOLS    := $(CACHE)/tools
-MODULES  := . apis charts images e2e e2e/calico e2e/nodeimage/programs
+MODULES  := . apis charts images tools/awsmodel e2e e2e/calico e2e/nodeimage/programs
 COMMANDS := $(notdir $(wildcard cmd/*))
 # Where the API server for tests is kept; TRELLIS_ASSETS moves it, e.g. to share it between checkouts.
 ASSETS   := $(abspath $(or $(TRELLIS_ASSETS),$(CACHE)/envtest))
@@ -127,7 +127,7 @@ site-serve: $(TOOLS)/hugo ## Serve the documentation on http://localhost:1313, r
 # Packages without concurrency of their own, whose tests take several times as long with the race detector. The Network contract runs with it in the
 # suite of the example plugin.
 PURE := /internal/(architecture|controllerinstallation/rollout|network/calico)(/|$$)
-UNIT_MODULES := . apis charts images
+UNIT_MODULES := . apis charts images tools/awsmodel
 
 .PHONY: unit
 unit: $(TOOLS)/gotestsum ## Run the tests that need Go only, a sample of the longest of them: no API server and no other program
@@ -157,6 +157,7 @@ test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, an
 	$(call say,'charts: what they become$(comma) registrations$(comma) rights; images')
 	@cd charts && ../tools/test
 	@cd images && ../tools/test
+	@cd tools/awsmodel && ../test
 	$(call say,'e2e/nodeimage/programs: what NetworkPolicies become')
 	@cd e2e/nodeimage/programs && ../../../tools/test
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")

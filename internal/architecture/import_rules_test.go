@@ -578,6 +578,26 @@ func cloudRules() []importRule {
 			}, noKubernetes...),
 		},
 		{
+			packages:             "internal/cloud/aws/fake/model",
+			reason:               "models are read from files, whatever they are used for",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/cloud/aws/fake/protocol",
+			reason:               "requests and responses depend on models, but on no service",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud/aws/fake/model", "internal/cloud/wire"},
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
+		},
+		{
+			packages:             "internal/cloud/aws/fake/...",
+			reason:               "the fake shares no code with the client or the SDK, since its tests would not find errors in shared code",
+			withoutCommonImports: true,
+			mayImport:            []string{"internal/cloud/aws/fake/...", "internal/cloud/wire", "golang.org/x/crypto/..."},
+			mayNotLink:           []string{"k8s.io/...", "github.com/aws/...", "github.com/gophercloud/...", "github.com/gardener/..."},
+		},
+		{
 			packages:             "internal/cloud/openstack/auth",
 			reason:               "credentials are checked without a call, so that programs that make none do not link the SDK",
 			withoutCommonImports: true,
@@ -677,7 +697,7 @@ func otherModuleRules() []importRule {
 			reason:   "e2e tests run binaries as processes, and may import fakes, suites and API types only",
 			mayImport: slices.Concat([]string{
 				"e2e/...", "apis/...", "charts/...", "images/...", "helm.sh/helm/v4/...", "internal/contract/contracttest", "internal/cloud/openstack/fake/...",
-				"internal/cloud/example/fake",
+				"internal/cloud/example/fake", "internal/cloud/aws/fake/...",
 				"internal/cloud/wire", "internal/cloud/openstack/services", "internal/cloud/openstack/proxy", "internal/cloud/openstack/conformance/...",
 				gardener + "/...", machineManager + "/...", "sigs.k8s.io/...", "k8s.io/...", "golang.org/x/...", prometheus,
 				"github.com/prometheus/...", "github.com/go-logr/...", "github.com/Masterminds/semver/v3", "mvdan.cc/sh/v3/...",
