@@ -16,9 +16,12 @@ type Call struct {
 	Seq     int     `json:"seq"` // 1 is the first since the last reset
 	Service Service `json:"service"`
 	Method  string  `json:"method"`
-	// Path is normalized, so that calls for different resources have the same name: "/v2.0/routers/{id}/add_router_interface".
+	// Path is normalized, so that calls for different resources have the same name: "/v2.0/routers/{id}/add_router_interface". In an API of actions
+	// it is the name of the action: "DescribeVpcs".
 	Path  string `json:"path"`
 	Query string `json:"query,omitempty"`
+	// ReadOnly marks a read whose method does not show it, as in APIs that use POST for all actions.
+	ReadOnly bool `json:"readOnly,omitempty"`
 	// Login is true for a request of a token.
 	Login bool `json:"login,omitempty"`
 	// Status is the status of the response, also if the connection was dropped after the effect; 0 if it was dropped before.
@@ -40,7 +43,9 @@ func (c Call) String() string {
 }
 
 // IsWrite reports whether the call may change something.
-func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
+func (c Call) IsWrite() bool {
+	return c.Method != http.MethodGet && c.Method != http.MethodHead && !c.ReadOnly
+}
 
 // IsLogin reports whether the call requests a token.
 func (c Call) IsLogin() bool { return c.Login }

@@ -108,6 +108,11 @@ func (e *encoder) text(name, value string) {
 }
 
 func (e *encoder) structure(shape *model.Shape, value Struct) error {
+	for _, name := range shape.Required {
+		if value[name] == nil {
+			return fmt.Errorf("%s needs the member %s", shape.Name, name)
+		}
+	}
 	for _, name := range slices.Sorted(slices.Values(keysOf(value))) {
 		member := shape.Members[name]
 		if member == nil {

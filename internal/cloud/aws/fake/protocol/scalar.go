@@ -108,6 +108,8 @@ func formatScalar(m *model.Member, value any) (string, error) {
 	switch v := value.(type) {
 	case string:
 		return formatString(m.Shape, v)
+	case Undeclared:
+		return string(v), fits(kind, value, model.String)
 	case int:
 		return formatScalar(m, int64(v))
 	case bool:

@@ -4,6 +4,9 @@ package protocol
 // absent or nil was not sent, or is not encoded.
 type Struct map[string]any
 
+// Undeclared is a string that a service sends although its model does not list the value.
+type Undeclared string
+
 // Has reports whether the member is present.
 func (s Struct) Has(name string) bool { return s[name] != nil }
 

@@ -1,0 +1,40 @@
+// Package fake is a stateful AWS account in one region with real HTTP: EC2's networks, IAM's roles and instance profiles, STS, and Elastic Load
+// Balancing, for unit tests and contract suites.
+//
+// Requests are decoded, and responses encoded, by AWS' own service models (package model), of which the fake contains the operations in use. A request
+// that does not fit the model is refused as AWS does it; an operation or a parameter that is in the model and not in the fake is answered 501, so that
+// nothing is ignored silently. Signatures are verified. It forwards no packets, starts no instances and evaluates no policies.
+//
+// A new Cloud is an empty account: it has the access key of DefaultKey, no VPC (also no default VPC), and the quotas of a new account. All services are at
+// one address. The version in a request tells which is called.
+//
+//	cloud, err := fake.New()                  // options: WithRegion, WithZones, WithLatency, WithTransition, WithLag, WithQuota
+//	if err := cloud.Start("127.0.0.1:0"); err != nil { ... }
+//	defer cloud.Close()
+//	... configure the client with cloud.URL(), fake.DefaultRegion and fake.DefaultKey() ...
+//
+// The call log, latency and faults of connections are in package wire; the path of a call is its action:
+//
+//	cloud.Log().Count()                       // "ec2 POST CreateVpc": 1
+//	cloud.Inject(wire.Fault{Match: wire.Match{Service: fake.EC2, Path: "CreateSubnet"}, Skip: 2, Status: 400, Type: "InternalError"})
+//	cloud.Inject(wire.Fault{Match: wire.Match{Path: "CreateVpc"}, Drop: wire.DropAfter})   // the response is lost
+//	cloud.Inject(fake.Throttled(fake.EC2, "Describe*"))
+//
+// Faults of the services:
+//
+//	cloud.SetTransition(fake.NATGatewayCreate, fake.Transition{Reads: 2})
+//	cloud.SetLag(fake.Lag{Reads: 1, TagReads: 2})                      // eventual consistency
+//	cloud.SetQuota(fake.QuotaAddresses, 1)
+//	cloud.SetDenied("ec2:CreateVpc")                                   // by policy
+//	cloud.ExpireSessions()
+//
+// Changes by others, and what is there:
+//
+//	cloud.Do(fake.EC2, "CreateTags", url.Values{...})                  // any action, without HTTP and call log
+//	cloud.AddLoadBalancer(fake.LoadBalancer{Type: fake.Classic, Name: "a1", Subnets: ..., Groups: ..., Tags: ...})
+//	cloud.AddNetworkInterface(subnetID, "interface", "ELB app/...", groupID)
+//	cloud.Dependants(vpcID)                                            // what prevents the deletion
+//	cloud.Resources()                                                  // everything that somebody created
+//
+// The package depends neither on Kubernetes nor on Gardener, nor on the client that is tested with it, nor on AWS' SDK.
+package fake
