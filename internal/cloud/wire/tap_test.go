@@ -161,6 +161,12 @@ func TestTap_SetHook(t *testing.T) {
 	require.Len(t, seen, 5)
 }
 
+func TestCall_IsWrite(t *testing.T) {
+	require.True(t, wire.Call{Method: http.MethodPost}.IsWrite())
+	require.False(t, wire.Call{Method: http.MethodGet}.IsWrite())
+	require.False(t, wire.Call{Method: http.MethodPost, ReadOnly: true}.IsWrite(), "an API of actions uses POST for reads")
+}
+
 func TestTap_Log(t *testing.T) {
 	c := start(t)
 	c.post(t)

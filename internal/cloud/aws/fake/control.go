@@ -70,6 +70,9 @@ func (c *Cloud) Do(service wire.Service, action string, parameters url.Values) (
 	return c.core.Do(string(service), action, parameters)
 }
 
+// NotImplemented lists the operations that are in the models and not in the fake, such as "ec2:RunInstances", sorted.
+func (c *Cloud) NotImplemented() []string { return c.core.NotImplemented() }
+
 // AddLoadBalancer adds a load balancer with its network interfaces, as a controller in a cluster does, and returns its name, or its ARN if it is not
 // classic.
 func (c *Cloud) AddLoadBalancer(l LoadBalancer) (string, error) {

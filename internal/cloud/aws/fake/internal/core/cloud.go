@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,6 +56,20 @@ func (c *Cloud) Register(service string, actions map[string]Action) error {
 	}
 	c.actions[service] = actions
 	return nil
+}
+
+// NotImplemented lists the operations that are in the models and not in the fake, such as "ec2:RunInstances", sorted.
+func (c *Cloud) NotImplemented() []string {
+	var out []string
+	for name, service := range c.models {
+		for operation := range service.Operations {
+			if _, implemented := c.actions[name][operation]; !implemented {
+				out = append(out, name+":"+operation)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Now is the cloud's clock. The caller holds the lock.

@@ -85,17 +85,14 @@ func (c *Cloud) authenticate(service string, r *http.Request, body []byte) (Iden
 	return Identity{ARN: key.ARN, UserID: key.UserID}, nil
 }
 
-// regionFits reports whether a service accepts signatures for the region. IAM is global, STS has a global endpoint too.
+// regionFits reports whether a service accepts signatures for the region. IAM is global, and STS has a global endpoint too: a client signs for the first
+// region when it calls them at their own addresses, and for its region when it is configured with another address.
 func (c *Cloud) regionFits(service, region string) bool {
 	const global = "us-east-1"
-	switch service {
-	case "iam":
-		return region == global
-	case "sts":
+	if service == "iam" || service == "sts" {
 		return region == global || region == c.Config.Region
-	default:
-		return region == c.Config.Region
 	}
+	return region == c.Config.Region
 }
 
 func unknownKey(service string) *wire.Error {
