@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -28,6 +29,8 @@ type operation struct {
 	Input  *reference  `json:"input,omitempty"`
 	Output *reference  `json:"output,omitempty"`
 	Errors []reference `json:"errors,omitempty"`
+	// Filters are the names of the filters that the documentation of the operation has; "tag" stands for all with the prefix "tag:".
+	Filters []string `json:"filters,omitempty"`
 }
 
 // reference is a use of a shape. Which of its fields are set depends on where it is.
@@ -106,6 +109,31 @@ func extract(api definition, operations []string) (definition, error) {
 		pending = append(pending, used.references()...)
 	}
 	return out, nil
+}
+
+// documentation is the part of docs-2.json that is read.
+type documentation struct {
+	Shapes map[string]struct {
+		Refs map[string]string `json:"refs"` // HTML, by "shape$member"
+	} `json:"shapes"`
+}
+
+// addFilters adds the names of filters, which are in the documentation only, to the operations of a model.
+func addFilters(api definition, docs documentation) {
+	item := regexp.MustCompile(`<li>\s*<p>\s*<code>([^<]+)</code>`)
+	for name, op := range api.Operations {
+		if op.Input == nil {
+			continue
+		}
+		for _, member := range []string{"Filters", "Filter"} {
+			text := docs.Shapes["FilterList"].Refs[op.Input.Shape+"$"+member]
+			for _, match := range item.FindAllStringSubmatch(text, -1) {
+				op.Filters = append(op.Filters, match[1])
+			}
+		}
+		slices.Sort(op.Filters)
+		api.Operations[name] = op
+	}
 }
 
 // encode writes a line per operation and shape, so that changes can be read.

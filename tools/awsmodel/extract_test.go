@@ -1,10 +1,25 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 )
+
+func TestAddFilters(t *testing.T) {
+	api := definition{Operations: map[string]operation{"DescribeTrees": {Input: &reference{Shape: "TreesInput"}}, "Other": {}}}
+	var docs documentation
+	err := json.Unmarshal([]byte(`{"shapes": {"FilterList": {"refs": {"TreesInput$Filters":
+		"<p>The filters.</p> <ul> <li> <p> <code>tree-id</code> - The ID, see <code>TreeId</code>.</p> </li> <li> <p> <code>kind</code> - The kind.</p> </li> </ul>"}}}}`), &docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addFilters(api, docs)
+	if got, want := api.Operations["DescribeTrees"].Filters, []string{"kind", "tree-id"}; !slices.Equal(got, want) {
+		t.Errorf("filters %v, want %v", got, want)
+	}
+}
 
 func TestExtract(t *testing.T) {
 	api := definition{

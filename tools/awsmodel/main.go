@@ -96,6 +96,11 @@ func writeService(source module, service string, selected selection, models, exa
 	if err != nil {
 		return err
 	}
+	var docs documentation
+	if err := readJSON(filepath.Join(folder, "docs-2.json"), &docs); err != nil {
+		return err
+	}
+	addFilters(extracted, docs)
 	if err := writeFile(filepath.Join(models, service+".json"), encode(extracted)); err != nil {
 		return err
 	}

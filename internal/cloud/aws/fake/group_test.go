@@ -144,6 +144,24 @@ func TestSecurityGroups(t *testing.T) {
 				assert.Equal(t, []string{g}, shown.texts("networkInterfaceSet/item/groupSet/item/groupId"))
 			},
 		},
+		"a network interface is modified and deleted": {
+			source: reference("ModifyNetworkInterfaceAttribute"),
+			check: func(t *testing.T, a *account) {
+				id := a.vpc()
+				first, second := a.group(id, "first"), a.group(id, "second")
+				i := a.do("CreateNetworkInterface", "SubnetId", a.subnet(id, "10.250.0.0/24"), "SecurityGroupId.1", first).text("networkInterface/networkInterfaceId")
+				for _, change := range [][]string{{"SourceDestCheck.Value", "false"}, {"Description.Value", "node"}, {"SecurityGroupId.1", second}} {
+					a.do("ModifyNetworkInterfaceAttribute", with(change, "NetworkInterfaceId", i)...)
+				}
+				shown := a.do("DescribeNetworkInterfaces", "NetworkInterfaceId.1", i)
+				assert.Equal(t, "false", shown.text("networkInterfaceSet/item/sourceDestCheck"))
+				assert.Equal(t, "node", shown.text("networkInterfaceSet/item/description"))
+				assert.Equal(t, []string{second}, shown.texts("networkInterfaceSet/item/groupSet/item/groupId"))
+				a.do("DeleteNetworkInterface", "NetworkInterfaceId", i)
+				a.fails("InvalidNetworkInterfaceID.NotFound", "DeleteNetworkInterface", "NetworkInterfaceId", i)
+				a.fails("InvalidGroup.NotFound", "CreateNetworkInterface", "SubnetId", a.subnet(a.vpc(), "10.250.0.0/24"), "SecurityGroupId.1", first)
+			},
+		},
 		"a group has 60 rules at most": {
 			source:  "https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html",
 			options: []fake.Option{fake.WithQuota(fake.QuotaRules, 1)},

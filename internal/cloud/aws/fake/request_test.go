@@ -143,6 +143,25 @@ func TestNotImplemented(t *testing.T) {
 	}, newAccount(t).NotImplemented())
 }
 
+func TestControl(t *testing.T) {
+	a := newAccount(t, fake.WithRegion("us-east-1"), fake.WithZones("us-east-1a", "us-east-1f"))
+	a.region = "us-east-1"
+	assert.Equal(t, []string{"us-east-1a", "us-east-1f"}, a.do("DescribeAvailabilityZones").texts("availabilityZoneInfo/item/zoneName"))
+	assert.Equal(t, "ec2.internal", a.do("DescribeDhcpOptions").text("dhcpOptionsSet/item/dhcpConfigurationSet/item/valueSet/item/value"),
+		"https://docs.aws.amazon.com/vpc/latest/userguide/DHCPOptionSetConcepts.html")
+	a.SetQuota(fake.QuotaVPCs, 1)
+	id := a.vpc()
+	a.fails("VpcLimitExceeded", "CreateVpc", "CidrBlock", "10.250.0.0/16")
+	a.SetLag(fake.Lag{Reads: 1})
+	n := a.subnet(id, "10.250.0.0/24")
+	a.fails("InvalidSubnetID.NotFound", "DescribeSubnets", "SubnetId.1", n)
+	a.SetLag(fake.Lag{})
+	a.SetTransition(fake.NATGatewayCreate, fake.Transition{After: time.Hour})
+	a.gateway(id)
+	a.do("CreateNatGateway", "SubnetId", n, "AllocationId", a.address())
+	assert.Equal(t, "pending", a.do("DescribeNatGateways").text("natGatewaySet/item/state"))
+}
+
 func TestCallLog(t *testing.T) {
 	a := newAccount(t)
 	id := a.vpc()

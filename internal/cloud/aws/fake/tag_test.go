@@ -79,6 +79,8 @@ func TestFilters(t *testing.T) {
 			source: "https://github.com/aws/aws-cli/issues/7225 shows the response",
 			check: func(t *testing.T, a *account) {
 				assert.Equal(t, "The filter 'colour' is invalid", a.fails("InvalidParameterValue", "DescribeVpcs", filter(1, "colour", "red")...))
+				message := a.fails("NotImplemented", "DescribeVpcs", filter(1, "cidr-block-association.state", "associated")...)
+				assert.Contains(t, message, "the filter cidr-block-association.state of DescribeVpcs", "AWS knows it")
 			},
 		},
 		"results come in pages, also while resources are deleted": {

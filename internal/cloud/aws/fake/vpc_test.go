@@ -200,6 +200,30 @@ func TestSubnets(t *testing.T) {
 				assert.Empty(t, native.texts("subnet/cidrBlock"))
 			},
 		},
+		"an IPv6 block is associated with and disassociated from a subnet": {
+			source: reference("DisassociateSubnetCidrBlock") + "; the code is our judgement",
+			check: func(t *testing.T, a *account) {
+				id := a.do("CreateVpc", "CidrBlock", "10.250.0.0/16", "AmazonProvidedIpv6CidrBlock", "true").text("vpc/vpcId")
+				n := a.subnet(id, "10.250.0.0/24")
+				added := a.do("AssociateSubnetCidrBlock", "SubnetId", n, "Ipv6CidrBlock", "2a05:d018:0:100::/64")
+				association := added.text("ipv6CidrBlockAssociation/associationId")
+				a.do("ModifySubnetAttribute", "SubnetId", n, "AssignIpv6AddressOnCreation.Value", "true")
+				assert.Equal(t, n, a.do("DisassociateSubnetCidrBlock", "AssociationId", association).text("subnetId"))
+				a.fails("InvalidSubnetCidrBlockAssociationID.NotFound", "DisassociateSubnetCidrBlock", "AssociationId", association)
+			},
+		},
+		"the IPv6 block of a VPC is removed when no subnet has a part of it": {
+			source: reference("DisassociateVpcCidrBlock") + "; the code is our judgement",
+			check: func(_ *testing.T, a *account) {
+				id := a.vpc()
+				association := a.do("AssociateVpcCidrBlock", "VpcId", id, "AmazonProvidedIpv6CidrBlock", "true").text("ipv6CidrBlockAssociation/associationId")
+				n := a.do("CreateSubnet", "VpcId", id, "CidrBlock", "10.250.0.0/24", "Ipv6CidrBlock", "2a05:d018:0:100::/64").text("subnet/subnetId")
+				a.fails("InvalidCidrBlock.InUse", "DisassociateVpcCidrBlock", "AssociationId", association)
+				a.do("DeleteSubnet", "SubnetId", n)
+				a.do("DisassociateVpcCidrBlock", "AssociationId", association)
+				a.fails("InvalidParameterCombination", "AssociateVpcCidrBlock", "VpcId", id)
+			},
+		},
 		"IPv6 addresses are assigned only in subnets with an IPv6 block": {
 			source: judgement,
 			check: func(_ *testing.T, a *account) {

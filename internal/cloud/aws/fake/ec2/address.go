@@ -31,7 +31,6 @@ func (s *Service) newAddresses() *collection[*address] {
 			"network-interface-id": one(func(a *address) string { return a.interfaceID }),
 			"private-ip-address":   one(func(a *address) string { return a.privateIP }),
 			"public-ip":            one(func(a *address) string { return a.publicIP }),
-			"domain":               one(func(*address) string { return "vpc" }),
 			"network-border-group": one(func(*address) string { return region }),
 		},
 	}

@@ -20,7 +20,7 @@ func describe[T object](s *Service, c *collection[T], q *core.Request) (protocol
 	if err != nil {
 		return nil, err
 	}
-	if items, err = filterBy(c.filters, q.In.Structs("Filters"), items); err != nil {
+	if items, err = filterBy(c.filters, q, items); err != nil {
 		return nil, err
 	}
 	items, next, err := page(items, q.In.String("NextToken"), limit)
@@ -63,13 +63,17 @@ func visible[T object](c *collection[T], ids []string) ([]T, error) {
 }
 
 // filterBy returns the items that match all filters. A filter matches by any of its values.
-func filterBy[T object](known map[string]func(T) []string, filters []protocol.Struct, items []T) ([]T, error) {
-	byTags := false
+func filterBy[T object](known map[string]func(T) []string, q *core.Request, items []T) ([]T, error) {
+	filters, byTags := q.In.Structs("Filters"), false
 	for _, filter := range filters {
 		name := filter.String("Name")
-		if isTagFilter(name) {
+		switch {
+		case isTagFilter(name):
 			byTags = true
-		} else if known[name] == nil {
+		case known[name] != nil:
+		case slices.Contains(q.Filters, name):
+			return nil, core.NotImplemented("the filter " + name + " of " + q.Action)
+		default:
 			return nil, protocol.Fail("InvalidParameterValue", "The filter '%s' is invalid", name)
 		}
 	}
@@ -94,6 +98,7 @@ func filterBy[T object](known map[string]func(T) []string, filters []protocol.St
 	return out, nil
 }
 
+// isTagFilter knows also a filter that is no longer documented, tag-value, which clients still use.
 func isTagFilter(name string) bool {
 	return name == "tag-key" || name == "tag-value" || strings.HasPrefix(name, "tag:")
 }

@@ -74,7 +74,7 @@ func (s *Service) getReservations(q *core.Request) (protocol.Struct, error) {
 		return nil, err
 	}
 	inSubnet := s.reservations.where(func(r *cidrReservation) bool { return r.subnetID == n.id })
-	found, err := filterBy(s.reservations.filters, q.In.Structs("Filters"), inSubnet)
+	found, err := filterBy(s.reservations.filters, q, inSubnet)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (s *Service) createEndpoint(q *core.Request) (protocol.Struct, error) {
 	service := q.In.String("ServiceName")
 	switch {
 	case q.In.Has("VpcEndpointType") && q.In.String("VpcEndpointType") != "Gateway":
-		return nil, protocol.FailWith(501, "NotImplemented", "The fake implements endpoints of the type Gateway only.")
+		return nil, core.NotImplemented("an endpoint of a type other than Gateway")
 	case !slices.Contains([]string{"com.amazonaws." + s.core.Config.Region + ".s3", "com.amazonaws." + s.core.Config.Region + ".dynamodb"}, service):
 		return nil, protocol.Fail("InvalidServiceName", "The Vpc Endpoint Service '%s' does not exist", service)
 	case !s.core.HasRoom(QuotaEndpoints, len(s.endpoints.items)):

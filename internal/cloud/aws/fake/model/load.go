@@ -34,9 +34,10 @@ type document struct {
 		XMLNamespace   string `json:"xmlNamespace"`
 	} `json:"metadata"`
 	Operations map[string]struct {
-		Input  *reference  `json:"input"`
-		Output *reference  `json:"output"`
-		Errors []reference `json:"errors"`
+		Input   *reference  `json:"input"`
+		Output  *reference  `json:"output"`
+		Errors  []reference `json:"errors"`
+		Filters []string    `json:"filters"`
 	} `json:"operations"`
 	Shapes map[string]*shapeDocument `json:"shapes"`
 }
@@ -81,7 +82,7 @@ func Parse(name string, content []byte) (*Service, error) {
 		XMLNamespace: doc.Metadata.XMLNamespace, Operations: map[string]*Operation{},
 	}
 	for name, op := range doc.Operations {
-		operation := &Operation{Name: name, Errors: map[string]int{}}
+		operation := &Operation{Name: name, Errors: map[string]int{}, Filters: op.Filters}
 		if op.Input != nil {
 			operation.Input = p.shape(op.Input.Shape)
 		}

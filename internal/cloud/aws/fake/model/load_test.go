@@ -32,6 +32,7 @@ func TestLoad(t *testing.T) {
 			assert.NotEmpty(t, service.XMLNamespace)
 		})
 	}
+	assert.Contains(t, services["ec2"].Operations["DescribeVpcs"].Filters, "cidr-block-association.cidr-block")
 	assert.Equal(t, 404, services["iam"].Operations["GetRole"].Errors["NoSuchEntity"])
 	assert.Equal(t, "ClientToken", services["ec2"].Operations["CreateNatGateway"].TokenMember())
 	assert.Equal(t, "ClientToken", services["ec2"].Operations["CreateVpcEndpoint"].TokenMember())

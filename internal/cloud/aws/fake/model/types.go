@@ -28,6 +28,8 @@ type Operation struct {
 	ResultWrapper string
 	// Errors are the HTTP status codes of the errors that the model declares, by code. Models of the protocol "ec2" declare none.
 	Errors map[string]int
+	// Filters are the names of the filters that the documentation of the operation has; "tag" stands for all with the prefix "tag:".
+	Filters []string
 }
 
 // Type is the type of a shape.

@@ -21,6 +21,8 @@ type Request struct {
 	Action string
 	In     protocol.Struct
 	Caller Identity
+	// Filters are the names of the filters that AWS documents for the action.
+	Filters []string
 }
 
 // Handler is an action. It runs with the lock. Errors are of type *wire.Error; another one is a defect of the fake.
@@ -156,15 +158,15 @@ func (c *Cloud) perform(service *model.Service, r *http.Request, form url.Values
 	}
 	known, implemented := c.actions[service.Name][action]
 	if !implemented {
-		return nil, nil, notImplemented(action)
+		return nil, nil, NotImplemented(action)
 	}
 	if name := known.unread(input); name != "" {
-		return nil, nil, notImplemented("the parameter " + name + " of " + action)
+		return nil, nil, NotImplemented("the parameter " + name + " of " + action)
 	}
 	if input.Bool("DryRun") {
 		return nil, nil, protocol.FailWith(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 	}
-	output, err := c.performOnce(operation, known.Do, &Request{Action: action, In: input, Caller: caller})
+	output, err := c.performOnce(operation, known.Do, &Request{Action: action, In: input, Caller: caller, Filters: operation.Filters})
 	if err != nil {
 		return nil, nil, asWireError(err)
 	}
@@ -183,16 +185,17 @@ func (c *Cloud) Do(service, action string, parameters url.Values) (protocol.Stru
 	defer c.Mu.Unlock()
 	known, implemented := c.actions[service][operation.Name]
 	if name := known.unread(input); !implemented || name != "" {
-		return nil, notImplemented(action + " " + name)
+		return nil, NotImplemented(action + " " + name)
 	}
 	lag := c.Config.Lag
 	c.Config.Lag = Lag{}
 	defer func() { c.Config.Lag = lag }()
-	return known.Do(&Request{Action: action, In: input, Caller: Identity{ARN: c.ARN("iam", "", "user/operator"), UserID: "AIDAOPERATOR"}})
+	caller := Identity{ARN: c.ARN("iam", "", "user/operator"), UserID: "AIDAOPERATOR"}
+	return known.Do(&Request{Action: action, In: input, Caller: caller, Filters: operation.Filters})
 }
 
-// notImplemented is the response to what is in the model, but not in the fake. No client retries it, so that tests fail.
-func notImplemented(what string) *wire.Error {
+// NotImplemented is the response to what AWS has and the fake has not. No client retries it, so that tests fail.
+func NotImplemented(what string) *wire.Error {
 	return protocol.FailWith(http.StatusNotImplemented, "NotImplemented", "The fake does not implement %s.", what)
 }
 
