@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,4 +237,4 @@ func tags(kind string, keysAndValues ...string) []string {
 	return out
 }
 
-func with(parameters []string, more ...string) []string { return append(parameters, more...) }
+func with(parameters []string, more ...string) []string { return slices.Concat(parameters, more) }

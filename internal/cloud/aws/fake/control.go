@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -86,6 +87,13 @@ func (c *Cloud) AddNetworkInterface(subnetID, kind, description string, groups .
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
 	return c.ec2.AddInterface(subnetID, kind, description, groups...)
+}
+
+// AddIPAMPool adds a pool of IPv6 addresses of the account, from which VPCs get their blocks, and returns its ID.
+func (c *Cloud) AddIPAMPool(prefix netip.Prefix) string {
+	c.core.Mu.Lock()
+	defer c.core.Mu.Unlock()
+	return c.ec2.AddIPAMPool(prefix)
 }
 
 // RemoveNetworkInterface removes a network interface, as the service that owns it does.

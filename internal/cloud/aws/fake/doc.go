@@ -33,6 +33,7 @@
 //	cloud.Do(fake.EC2, "CreateTags", url.Values{...})                  // any action, without HTTP and call log
 //	cloud.AddLoadBalancer(fake.LoadBalancer{Type: fake.Classic, Name: "a1", Subnets: ..., Groups: ..., Tags: ...})
 //	cloud.AddNetworkInterface(subnetID, "interface", "ELB app/...", groupID)
+//	cloud.AddIPAMPool(netip.MustParsePrefix("2001:db8::/40"))          // of IPv6 blocks
 //	cloud.Dependants(vpcID)                                            // what prevents the deletion
 //	cloud.Resources()                                                  // everything that somebody created
 //

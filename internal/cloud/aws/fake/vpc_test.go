@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -79,6 +80,24 @@ func TestVPCs(t *testing.T) {
 				v = a.do("DescribeVpcs", "VpcId.1", v.text("vpc/vpcId"))
 				assert.Equal(t, "associated", v.text("vpcSet/item/ipv6CidrBlockAssociationSet/item/ipv6CidrBlockState/state"))
 				assert.Regexp(t, "/56$", v.text("vpcSet/item/ipv6CidrBlockAssociationSet/item/ipv6CidrBlock"))
+			},
+		},
+		"an IPv6 block of an IPAM pool is chosen by size or by block": {
+			source: reference("CreateVpc") + "; codes are our judgement",
+			check: func(t *testing.T, a *account) {
+				pool := a.AddIPAMPool(netip.MustParsePrefix("2001:db8:0:fe00::/55"))
+				create := []string{"CidrBlock", "10.250.0.0/16", "Ipv6IpamPoolId", pool}
+				block := func(more ...string) string {
+					id := a.do("CreateVpc", with(create, more...)...).text("vpc/vpcId")
+					return a.do("DescribeVpcs", "VpcId.1", id).text("vpcSet/item/ipv6CidrBlockAssociationSet/item/ipv6CidrBlock")
+				}
+				assert.Equal(t, "2001:db8:0:fe00::/56", block("Ipv6CidrBlock", "2001:db8:0:fe00::/56"))
+				a.fails("InvalidParameterValue", "CreateVpc", with(create, "Ipv6CidrBlock", "2001:db8:0:fe00::/56")...)
+				assert.Equal(t, "2001:db8:0:ff00::/56", block("Ipv6NetmaskLength", "56"))
+				a.fails("InvalidParameterValue", "CreateVpc", with(create, "Ipv6NetmaskLength", "56")...)
+				a.fails("InvalidParameterCombination", "CreateVpc", create...)
+				a.fails("InvalidParameterCombination", "CreateVpc", with(create, "AmazonProvidedIpv6CidrBlock", "true")...)
+				a.fails("InvalidIpamPoolId.NotFound", "CreateVpc", "CidrBlock", "10.250.0.0/16", "Ipv6IpamPoolId", "ipam-pool-0")
 			},
 		},
 		"a second block can be associated, the first one cannot be disassociated": {

@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
@@ -32,12 +33,13 @@ type Service struct {
 	acls           *collection[*networkACL]
 
 	defaultDHCPOptions string
-	ipv6Blocks         int // that were allocated
+	ipv6Blocks         int                     // of Amazon that were allocated
+	pools              map[string]netip.Prefix // of IPv6 addresses, by ID
 }
 
 // New returns EC2 without VPCs, and registers its actions.
 func New(shared *core.Cloud) (*Service, error) {
-	s := &Service{core: shared}
+	s := &Service{core: shared, pools: map[string]netip.Prefix{}}
 	s.vpcs, s.dhcpOptions, s.subnets, s.reservations = s.newVPCs(), s.newDHCPOptions(), s.newSubnets(), s.newReservations()
 	s.gateways, s.egressGateways, s.routeTables = s.newInternetGateways(), s.newEgressOnlyGateways(), s.newRouteTables()
 	s.natGateways, s.addresses, s.groups, s.rules = s.newNATGateways(), s.newAddresses(), s.newSecurityGroups(), s.newRules()

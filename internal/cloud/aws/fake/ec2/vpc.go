@@ -24,6 +24,7 @@ type block struct {
 	id     string // of the association
 	prefix netip.Prefix
 	state  string
+	pool   string // of an IPv6 block of a VPC
 }
 
 func (b *block) status() protocol.Struct { return protocol.Struct{"State": b.state} }
@@ -35,7 +36,7 @@ func (b *block) ipv6View() protocol.Struct {
 
 func (s *Service) vpcIPv6View(b *block) protocol.Struct {
 	view := b.ipv6View()
-	view["Ipv6Pool"], view["NetworkBorderGroup"] = "Amazon", s.core.Config.Region
+	view["Ipv6Pool"], view["NetworkBorderGroup"] = b.pool, s.core.Config.Region
 	return view
 }
 
@@ -82,8 +83,9 @@ func (s *Service) viewVPC(v *vpc) protocol.Struct {
 }
 
 func (s *Service) vpcActions() map[string]core.Action {
+	const ipv6 = " AmazonProvidedIpv6CidrBlock Ipv6IpamPoolId Ipv6CidrBlock Ipv6NetmaskLength"
 	return map[string]core.Action{
-		"CreateVpc":            {Reads: "CidrBlock InstanceTenancy AmazonProvidedIpv6CidrBlock TagSpecifications", Do: s.createVPC},
+		"CreateVpc":            {Reads: "CidrBlock InstanceTenancy TagSpecifications" + ipv6, Do: s.createVPC},
 		"DescribeVpcs":         describing(s, s.vpcs),
 		"DeleteVpc":            {Reads: "VpcId", Do: s.deleteVPC},
 		"DescribeVpcAttribute": {Reads: "VpcId Attribute", Do: s.describeVPCAttribute},
@@ -120,10 +122,14 @@ func (s *Service) createVPC(q *core.Request) (protocol.Struct, error) {
 		meta: created, dhcpID: s.defaultDHCPOptions, tenancy: tenancy, dnsSupport: true,
 		blocks: []*block{{id: s.core.NewID("vpc-cidr-assoc"), prefix: prefix, state: "associated"}},
 	}
-	s.vpcs.add(v)
-	if q.In.Bool("AmazonProvidedIpv6CidrBlock") {
-		s.addAmazonBlock(v)
+	if wantsIPv6(q) {
+		b, err := s.newVPCBlock(q)
+		if err != nil {
+			return nil, err
+		}
+		s.addVPCBlock(v, b)
 	}
+	s.vpcs.add(v)
 	s.addMainRouteTable(v)
 	s.addDefaultGroup(v)
 	s.acls.add(&networkACL{meta: s.bareMeta("acl"), vpcID: v.id})

@@ -10,24 +10,16 @@ import (
 
 func (s *Service) vpcCIDRActions() map[string]core.Action {
 	return map[string]core.Action{
-		"AssociateVpcCidrBlock":    {Reads: "VpcId CidrBlock AmazonProvidedIpv6CidrBlock", Do: s.associateVPCBlock},
+		"AssociateVpcCidrBlock":    {Reads: "VpcId CidrBlock AmazonProvidedIpv6CidrBlock Ipv6IpamPoolId Ipv6CidrBlock Ipv6NetmaskLength", Do: s.associateVPCBlock},
 		"DisassociateVpcCidrBlock": {Reads: "AssociationId", Do: s.disassociateVPCBlock},
 	}
 }
 
-// addAmazonBlock gives the VPC an IPv6 block of Amazon's pool, a /56.
-func (s *Service) addAmazonBlock(v *vpc) *block {
+// newAmazonBlock returns an IPv6 block of Amazon's pool, a /56.
+func (s *Service) newAmazonBlock() *block {
 	s.ipv6Blocks++
 	address := netip.AddrFrom16([16]byte{0x2a, 0x05, 0xd0, 0x18, byte(s.ipv6Blocks >> 16), byte(s.ipv6Blocks >> 8), byte(s.ipv6Blocks)})
-	b := &block{id: s.core.NewID("vpc-cidr-assoc"), prefix: netip.PrefixFrom(address, 56), state: "associating"}
-	v.ipv6Blocks = append(v.ipv6Blocks, b)
-	s.core.BeginTransition(core.VPCCIDRAssociate, b.id, func(t core.Transition) {
-		b.state = "associated"
-		if t.Fail {
-			b.state = "failed"
-		}
-	})
-	return b
+	return &block{id: s.core.NewID("vpc-cidr-assoc"), prefix: netip.PrefixFrom(address, 56), state: "associating", pool: "Amazon"}
 }
 
 func (s *Service) associateVPCBlock(q *core.Request) (protocol.Struct, error) {
@@ -35,14 +27,19 @@ func (s *Service) associateVPCBlock(q *core.Request) (protocol.Struct, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.In.Bool("AmazonProvidedIpv6CidrBlock") == q.In.Has("CidrBlock") {
-		return nil, protocol.Fail("InvalidParameterCombination", "The parameters amazonProvidedIpv6CidrBlock and cidrBlock exclude each other, one is needed")
+	if wantsIPv6(q) == q.In.Has("CidrBlock") {
+		return nil, protocol.Fail("InvalidParameterCombination", "Exactly one block, of IPv4 or of IPv6, can be associated at a time")
 	}
-	if q.In.Bool("AmazonProvidedIpv6CidrBlock") {
+	if wantsIPv6(q) {
 		if !s.core.HasRoom(QuotaIPv6Blocks, len(v.ipv6Blocks)) {
 			return nil, protocol.Fail("CidrLimitExceeded", "This network '%s' has met its maximum number of allowed CIDRs", v.id)
 		}
-		return protocol.Struct{"VpcId": v.id, "Ipv6CidrBlockAssociation": s.vpcIPv6View(s.addAmazonBlock(v))}, nil
+		b, err := s.newVPCBlock(q)
+		if err != nil {
+			return nil, err
+		}
+		s.addVPCBlock(v, b)
+		return protocol.Struct{"VpcId": v.id, "Ipv6CidrBlockAssociation": s.vpcIPv6View(b)}, nil
 	}
 	prefix, err := parseIPv4(q.In.String("CidrBlock"), "cidrBlock")
 	if err != nil {
