@@ -146,6 +146,16 @@ func TestConsistency(t *testing.T) {
 				assert.Equal(t, []string{id}, named("other"))
 			},
 		},
+		"the operator sees everything at once": {
+			source: "no behaviour of AWS", options: []fake.Option{fake.WithLag(fake.Lag{Reads: 1, TagReads: 1})},
+			check: func(t *testing.T, a *account) {
+				id := a.do("CreateVpc", with([]string{"CidrBlock", "10.250.0.0/16"}, tags("vpc", "Name", "shoot")...)...).text("vpc/vpcId")
+				out, err := a.Do(fake.EC2, "DescribeVpcs", url.Values{"VpcId.1": {id}, "Filter.1.Name": {"tag:Name"}, "Filter.1.Value.1": {"shoot"}})
+				require.NoError(t, err)
+				assert.Len(t, out.Structs("Vpcs"), 1)
+				a.fails("InvalidVpcID.NotFound", "DescribeVpcs", "VpcId.1", id)
+			},
+		},
 		"what the operator changes is visible at once": {
 			source: "no behaviour of AWS", options: []fake.Option{fake.WithLag(fake.Lag{Reads: 2, TagReads: 2})},
 			check: func(t *testing.T, a *account) {

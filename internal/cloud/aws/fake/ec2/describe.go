@@ -16,7 +16,7 @@ func describe[T object](s *Service, c *collection[T], q *core.Request) (protocol
 	if len(ids) > 0 && limit > 0 {
 		return nil, protocol.Fail("InvalidParameterCombination", "The parameter %s cannot be used with the parameter maxResults", c.ids)
 	}
-	items, err := visible(c, ids)
+	items, err := visible(c, q, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func describe[T object](s *Service, c *collection[T], q *core.Request) (protocol
 }
 
 // visible returns the resources of those IDs, or all without IDs, except those that delayed consistency hides.
-func visible[T object](c *collection[T], ids []string) ([]T, error) {
+func visible[T object](c *collection[T], q *core.Request, ids []string) ([]T, error) {
 	if len(ids) == 0 {
-		return c.where(func(item T) bool { return !item.common().isMissing() }), nil
+		return c.where(func(item T) bool { return !item.common().isMissing(q) }), nil
 	}
 	var out []T
 	for _, item := range c.items {
@@ -55,7 +55,7 @@ func visible[T object](c *collection[T], ids []string) ([]T, error) {
 		if err != nil {
 			return nil, err
 		}
-		if item.common().isMissing() {
+		if item.common().isMissing(q) {
 			return nil, c.notFound(id)
 		}
 	}
@@ -81,7 +81,7 @@ func filterBy[T object](known map[string]func(T) []string, q *core.Request, item
 	for _, item := range items {
 		var tags map[string]string
 		if byTags {
-			tags = item.common().tagsForFilter()
+			tags = item.common().tagsForFilter(q)
 		}
 		matches := !slices.ContainsFunc(filters, func(filter protocol.Struct) bool {
 			name := filter.String("Name")

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
@@ -33,8 +34,8 @@ func (m *meta) setTags(tags map[string]string, lag int) {
 }
 
 // tagsForFilter returns the tags as filters see them now, and counts the read.
-func (m *meta) tagsForFilter() map[string]string {
-	if m.tagReads > 0 {
+func (m *meta) tagsForFilter(q *core.Request) map[string]string {
+	if m.tagReads > 0 && !q.Operator {
 		m.tagReads--
 		return m.formerTags
 	}
@@ -42,8 +43,8 @@ func (m *meta) tagsForFilter() map[string]string {
 }
 
 // isMissing reports whether the resource is not visible yet, and counts the read.
-func (m *meta) isMissing() bool {
-	if m.missingReads > 0 {
+func (m *meta) isMissing(q *core.Request) bool {
+	if m.missingReads > 0 && !q.Operator {
 		m.missingReads--
 		return true
 	}

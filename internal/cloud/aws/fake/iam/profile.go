@@ -69,7 +69,7 @@ func (s *Service) getProfile(q *core.Request) (protocol.Struct, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.isMissing() {
+	if p.isMissing(q) {
 		return nil, noSuchEntity("Instance Profile %s cannot be found.", p.name)
 	}
 	return protocol.Struct{"InstanceProfile": s.viewProfile(p)}, nil

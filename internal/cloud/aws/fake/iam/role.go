@@ -65,7 +65,7 @@ func (s *Service) getRole(q *core.Request) (protocol.Struct, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.isMissing() {
+	if r.isMissing(q) {
 		return nil, noSuchEntity("The role with name %s cannot be found.", r.name)
 	}
 	return protocol.Struct{"Role": s.viewRole(r)}, nil

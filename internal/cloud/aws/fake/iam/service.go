@@ -92,8 +92,8 @@ func (e *entity) tagList() []any {
 }
 
 // isMissing reports whether the entity is not visible yet, and counts the read.
-func (e *entity) isMissing() bool {
-	if e.missingReads > 0 {
+func (e *entity) isMissing(q *core.Request) bool {
+	if e.missingReads > 0 && !q.Operator {
 		e.missingReads--
 		return true
 	}

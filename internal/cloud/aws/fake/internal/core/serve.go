@@ -21,6 +21,8 @@ type Request struct {
 	Action string
 	In     protocol.Struct
 	Caller Identity
+	// Operator marks a call without delayed consistency.
+	Operator bool
 	// Filters are the names of the filters that AWS documents for the action.
 	Filters []string
 }
@@ -191,7 +193,7 @@ func (c *Cloud) Do(service, action string, parameters url.Values) (protocol.Stru
 	c.Config.Lag = Lag{}
 	defer func() { c.Config.Lag = lag }()
 	caller := Identity{ARN: c.ARN("iam", "", "user/operator"), UserID: "AIDAOPERATOR"}
-	return known.Do(&Request{Action: action, In: input, Caller: caller, Filters: operation.Filters})
+	return known.Do(&Request{Action: action, In: input, Caller: caller, Operator: true, Filters: operation.Filters})
 }
 
 // NotImplemented is the response to what AWS has and the fake has not. No client retries it, so that tests fail.
