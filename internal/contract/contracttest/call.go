@@ -46,8 +46,17 @@ func (c Call) String() string {
 	return fmt.Sprintf("%s %s %s", c.Target, c.Method, c.Path)
 }
 
-// IsWrite reports whether the request may change something.
-func (c Call) IsWrite() bool { return c.Method != http.MethodGet && c.Method != http.MethodHead }
+// IsWrite reports whether the request may change something. Of a request that names its action, the action says so.
+func (c Call) IsWrite() bool {
+	if c.Method == http.MethodGet || c.Method == http.MethodHead {
+		return false
+	}
+	action := strings.TrimPrefix(c.Path, actionPrefix)
+	return action == c.Path || !strings.HasPrefix(action, "Describe") && !strings.HasPrefix(action, "Get") && !strings.HasPrefix(action, "List")
+}
+
+// actionPrefix precedes the action in the path of a Call.
+const actionPrefix = "/?Action="
 
 // isProgressWrite reports whether the request writes a status without a new state of the last operation. Controllers report progress and
 // save state in this way; their number depends on the duration of an operation.
@@ -58,10 +67,30 @@ func (c Call) isProgressWrite() bool {
 // callOf returns the name of a request with the given body, without its number.
 func callOf(target Target, request *http.Request, body []byte) Call {
 	path := identifiers.ReplaceAllString(request.URL.Path, "{id}") + keysOf(request.URL.Query())
+	if action := actionIn(request, body); target == Cloud && action != "" {
+		path = actionPrefix + action
+	}
 	if target == KubeAPI {
 		path = withoutChecksum(withoutNamespace(path)) + newObject(request.Method, body) + newState(body)
 	}
 	return Call{Target: target, Method: request.Method, Path: path}
+}
+
+// actionIn returns the action in the form of a request, and the name that it gives to a resource: AWS has the same method and path for all requests.
+func actionIn(request *http.Request, body []byte) string {
+	if request.Method != http.MethodPost || !strings.HasPrefix(request.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		return ""
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil || form.Get("Action") == "" {
+		return ""
+	}
+	for key, values := range form {
+		if strings.HasPrefix(key, "TagSpecification.1.Tag.") && values[0] == "Name" {
+			return form.Get("Action") + " " + form.Get(strings.TrimSuffix(key, "Key")+"Value")
+		}
+	}
+	return form.Get("Action")
 }
 
 func withoutNamespace(path string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,14 +56,37 @@ func TestCallOf(t *testing.T) {
 		"a created object is named without its checksum, in any encoding": {
 			KubeAPI, http.MethodPost, "/api/v1/namespaces/n/secrets", protobufSecret(t, "one-0a1b2c3d"), "kube POST /secrets/one-{sum}",
 		},
+		"an action is named, with the name that it gives": {
+			Cloud, http.MethodPost, "/", "Action=CreateSubnet&TagSpecification.1.Tag.1.Key=a&TagSpecification.1.Tag.1.Value=b&TagSpecification.1.Tag.2.Key=Name&TagSpecification.1.Tag.2.Value=nodes",
+			"cloud POST /?Action=CreateSubnet nodes",
+		},
+		"an action that gives no name is named alone": {Cloud, http.MethodPost, "/", "Action=DescribeVpcs&Version=1", "cloud POST /?Action=DescribeVpcs"},
 		"a cluster-scoped path is kept": {
 			KubeAPI, http.MethodPost, "/apis/extensions.gardener.cloud/v1alpha1/clusters", "", "kube POST /apis/extensions.gardener.cloud/v1alpha1/clusters",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.want, callOf(test.target, httptest.NewRequest(test.method, test.url, nil), []byte(test.body)).String())
+			request := httptest.NewRequest(test.method, test.url, nil)
+			if strings.HasPrefix(test.body, "Action=") {
+				request.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
+			}
+			assert.Equal(t, test.want, callOf(test.target, request, []byte(test.body)).String())
 		})
+	}
+}
+
+func TestCall_IsWrite(t *testing.T) {
+	for call, want := range map[Call]bool{
+		{Target: Cloud, Method: http.MethodGet, Path: "/v2.0/networks"}:           false,
+		{Target: Cloud, Method: http.MethodPost, Path: "/v2.0/networks"}:          true,
+		{Target: Cloud, Method: http.MethodPost, Path: "/?Action=DescribeVpcs"}:   false,
+		{Target: Cloud, Method: http.MethodPost, Path: "/?Action=GetRole"}:        false,
+		{Target: Cloud, Method: http.MethodPost, Path: "/?Action=CreateVpc"}:      true,
+		{Target: Cloud, Method: http.MethodPost, Path: "/?Action=DeleteSubnet"}:   true,
+		{Target: KubeAPI, Method: http.MethodPatch, Path: "/infrastructures/one"}: true,
+	} {
+		assert.Equal(t, want, call.IsWrite(), call.String())
 	}
 }
 
