@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/model"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/sigv4"
 )
 
@@ -44,6 +46,8 @@ func testBehaviours(t *testing.T, behaviours map[string]behaviour) {
 	}
 }
 
+var loadModels = sync.OnceValues(model.Load)
+
 // account is a client of a started cloud.
 type account struct {
 	*fake.Cloud
@@ -56,7 +60,9 @@ type account struct {
 
 func newAccount(t *testing.T, options ...fake.Option) *account {
 	t.Helper()
-	cloud, err := fake.New(options...)
+	models, err := loadModels()
+	require.NoError(t, err)
+	cloud, err := fake.New(slices.Concat([]fake.Option{fake.WithModels(models)}, options)...)
 	require.NoError(t, err)
 	require.NoError(t, cloud.Start("127.0.0.1:0"))
 	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })

@@ -8,7 +8,7 @@
 // A new Cloud is an empty account: it has the access key of DefaultKey, no VPC (also no default VPC), and the quotas of a new account. All services are at
 // one address. The version in a request tells which is called.
 //
-//	cloud, err := fake.New()                  // options: WithRegion, WithZones, WithLatency, WithTransition, WithLag, WithQuota
+//	cloud, err := fake.New()                  // options: WithModels, WithRegion, WithZones, WithLatency, WithTransition, WithLag, WithQuota
 //	if err := cloud.Start("127.0.0.1:0"); err != nil { ... }
 //	defer cloud.Close()
 //	... configure the client with cloud.URL(), fake.DefaultRegion and fake.DefaultKey() ...

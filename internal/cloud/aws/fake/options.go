@@ -5,6 +5,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/ec2"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/model"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/sigv4"
 )
 
@@ -27,6 +28,11 @@ func defaultConfig() core.Config {
 		AccountID: DefaultAccountID, Partition: "aws", Region: DefaultRegion, Zones: []string{DefaultRegion + "a", DefaultRegion + "b", DefaultRegion + "c"},
 		ClockSkew: 5 * time.Minute, TokenLifetime: time.Hour, Transitions: map[string]core.Transition{}, Quotas: ec2.DefaultQuotas(),
 	}
+}
+
+// WithModels makes clouds share the result of model.Load, which takes longer than all else: for suites that start many.
+func WithModels(models map[string]*model.Service) Option {
+	return func(c *core.Config) { c.Models = models }
 }
 
 // WithRegion sets the region, with three zones.

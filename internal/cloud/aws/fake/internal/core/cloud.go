@@ -31,9 +31,12 @@ type Cloud struct {
 
 // New returns a cloud without services.
 func New(settings Config) (*Cloud, error) {
-	models, err := model.Load()
-	if err != nil {
-		return nil, fmt.Errorf("loading the models of services: %w", err)
+	models := settings.Models
+	if models == nil {
+		var err error
+		if models, err = model.Load(); err != nil {
+			return nil, fmt.Errorf("loading the models of services: %w", err)
+		}
 	}
 	return &Cloud{
 		Tap: new(wire.Tap), models: models, actions: map[string]map[string]Action{}, Config: settings, keys: map[string]AccessKey{},

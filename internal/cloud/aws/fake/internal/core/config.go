@@ -1,6 +1,10 @@
 package core
 
-import "time"
+import (
+	"time"
+
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/model"
+)
 
 // Config configures the cloud: an account in a region.
 type Config struct {
@@ -16,6 +20,8 @@ type Config struct {
 	Transitions   map[string]Transition
 	Lag           Lag
 	Quotas        map[string]int
+	// Models are the services' models, which are only read; nil to load them.
+	Models map[string]*model.Service
 }
 
 // Lag is how long the services take until they show what was changed. AWS calls that eventual consistency.
