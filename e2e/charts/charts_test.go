@@ -41,6 +41,8 @@ func TestCharts(t *testing.T) {
 	started := clusterstest.New(t, clusters.Options{Bare: true, Programs: []string{kcm.Name, grm.Name}})
 	env := &environment{Seed: started.Source, programs: started.Programs}
 	env.setUp(t)
+	require.NoError(t, env.Client.Create(t.Context(), writers()))
+	require.NoError(t, env.Client.Create(t.Context(), writersBinding()))
 	checker, err := kcm.Start(t.Context(), started.Programs, t.TempDir(), env.Kubeconfig, "validatingadmissionpolicy-status-controller")
 	require.NoError(t, err)
 	t.Cleanup(checker.Kill)
@@ -50,6 +52,7 @@ func TestCharts(t *testing.T) {
 		run  func(*testing.T, *environment)
 	}{
 		{"DryRun", testDryRun},
+		{"HandOver", testHandOver},
 		{"StatusGuard", testStatusGuard},
 		{"SecretGuard", testSecretGuard},
 		{"UninstallSecondary", testUninstallSecondary},

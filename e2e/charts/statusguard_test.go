@@ -33,8 +33,6 @@ const (
 
 // testStatusGuard lets users write the status of guarded objects. All of them have the right; they differ in their identity.
 func testStatusGuard(t *testing.T, env *environment) {
-	require.NoError(t, env.Client.Create(t.Context(), writers()))
-	require.NoError(t, env.Client.Create(t.Context(), writersBinding()))
 	for _, g := range []guarded{
 		{env, "infrastructure-controller", "Infrastructure", "infrastructures", "openstack"},
 		{env, "controlplane-controller", "ControlPlane", "controlplanes", "openstack"},

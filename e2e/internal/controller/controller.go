@@ -25,6 +25,8 @@ const SourcesVariable = "TRELLIS_SOURCES"
 type Binary struct {
 	// Name is the name of the binary, of its user and of its namespace.
 	Name string
+	// Command is the name of the binary if another one is the user's.
+	Command string
 	// Types are the provider types that it serves.
 	Types []string
 	// Role has the controller's rights in a seed, from its chart. Tests run with these rights only.
@@ -40,13 +42,15 @@ type Binary struct {
 // Build builds the binary as it is released, except for the names of source files in it, and returns its path. It is not linked again if
 // nothing has changed. Tests of several packages that run the same binary wait for each other.
 func (b Binary) Build(ctx context.Context) (string, error) {
-	return b.build(ctx, b.Name, "CGO_ENABLED=0", "-ldflags", "-s -w")
+	return b.build(ctx, b.command(), "CGO_ENABLED=0", "-ldflags", "-s -w")
 }
 
 // BuildWithRaceDetector builds a binary that fails on a data race, and returns its path.
 func (b Binary) BuildWithRaceDetector(ctx context.Context) (string, error) {
-	return b.build(ctx, b.Name+"-race", "CGO_ENABLED=1", "-race")
+	return b.build(ctx, b.command()+"-race", "CGO_ENABLED=1", "-race")
 }
+
+func (b Binary) command() string { return cmp.Or(b.Command, b.Name) }
 
 func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (string, error) {
 	_ = os.Getenv(SourcesVariable) // noted by go test
@@ -67,9 +71,9 @@ func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (s
 		name, flags = name+"-overlay", append(flags, "-overlay", b.Overlay)
 	}
 	path := filepath.Join(dir, name)
-	args := slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/" + b.Name})
+	args := slices.Concat([]string{"build", "-o", path}, flags, []string{"./cmd/" + b.command()})
 	if _, err := repo.Go(ctx, filepath.Join(root, b.Module), []string{cgo}, args...); err != nil {
-		return "", fmt.Errorf("building %s: %w", b.Name, err)
+		return "", fmt.Errorf("building %s: %w", b.command(), err)
 	}
 	return path, nil
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -16,7 +17,7 @@ import (
 //
 // It panics if the chart in this checkout cannot be rendered; the charts' tests say why.
 func withRole(b Binary) Binary {
-	archive, err := charts.Archive(b.Name, "v0.0.0")
+	archive, err := charts.Archive(b.command(), "v0.0.0")
 	if err == nil {
 		b, err = WithRole(b, archive)
 	}
@@ -34,7 +35,11 @@ func WithRole(b Binary, chart []byte) (Binary, error) {
 }
 
 func roleOf(b Binary, archive []byte) (seed.Role, error) {
-	objects, err := charts.Render(archive, charts.Release{Name: b.Name, Namespace: b.Name}, map[string]any{"types": b.Types})
+	values := map[string]any{"types": b.Types}
+	if slices.Contains(b.Args, asSecondary) {
+		values["role"] = "secondary"
+	}
+	objects, err := charts.Render(archive, charts.Release{Name: b.Name, Namespace: b.Name}, values)
 	if err != nil {
 		return seed.Role{}, fmt.Errorf("rendering chart %s: %w", b.Name, err)
 	}

@@ -66,6 +66,14 @@ func (f *Fixture) newEnv(t *testing.T, s *clusters.Seed, cloud *openstack.Cloud,
 	return env
 }
 
+// Secondary returns an Env for a secondary controller beside the Env's controller: a process of the same binary, in the same seed and cloud.
+func (env *Env) Secondary() *Env {
+	other := *env
+	other.Process, other.what, other.output = &Process{}, controller.Secondary(env.what), filepath.Join(env.T.TempDir(), "secondary.log")
+	env.T.Cleanup(other.end)
+	return &other
+}
+
 // newAccount creates an account that is deleted, and must be empty, at the end of the test.
 func newAccount(t *testing.T, cloud *openstack.Cloud) *openstack.Account {
 	t.Helper()
