@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/kubernetes/health"
 	"github.com/stretchr/testify/assert"
@@ -23,7 +24,8 @@ const (
 	manyConcurrency = 50
 )
 
-// testMany gives many shoots to one process at once, which is built with the race detector.
+// testMany gives many shoots to one process at once, which is built with the race detector. Before they are deleted, released binaries work on them: a
+// primary, and a secondary beside it.
 func testMany(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	var err error
@@ -38,16 +40,25 @@ func testMany(t *testing.T, f *testenv.Fixture) {
 	env.Eventually("all are ready", func() bool { return countMany(env, health.CheckExtensionObject) == manyInTotal })
 	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "one login per account")
 
+	env.StopController() // fails when the race detector has found something
+	withRaceDetector := env.Binary
+	env.Binary = f.Binary
+	env.Cloud.ResetLog()
+	testThreeWriters(t, env, accounts, shoots)
+
+	env.Binary = withRaceDetector
+	env.Cloud.ResetLog()
+	env.StartController()
 	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Infrastructure(shoot).Destroy(t.Context()) })
 	env.Eventually("all are gone", func() bool { return countMany(env, func(client.Object) error { return nil }) == 0 })
-	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "still one login per account")
+	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "one login per account")
 	for _, account := range accounts {
 		left, err := account.Resources(t.Context())
 		require.NoError(t, err)
 		assert.Empty(t, left)
 	}
 
-	env.StopController() // fails when the race detector has found something
+	env.StopController()
 	assert.NotContains(t, env.Log(), "DATA RACE")
 }
 
@@ -57,7 +68,9 @@ func manyShoots(env *testenv.Env) (accounts []*openstack.Account, shoots []*gard
 		account := env.NewAccount()
 		accounts = append(accounts, account)
 		for j := range manyInTotal / manyAccounts {
-			shoots = append(shoots, account.NewShoot(fmt.Sprintf("many-%d-%d", i, j)))
+			shoot := account.NewShoot(fmt.Sprintf("many-%d-%d", i, j))
+			shoot.Workers = []gardencorev1beta1.Worker{openstack.NewPool("cpu", 1, 2)}
+			shoots = append(shoots, shoot)
 		}
 	}
 	forAll(env.T, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Prepare(env.T.Context(), shoot) })
