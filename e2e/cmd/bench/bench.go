@@ -70,7 +70,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"infrastructure", benchInfrastructure}, {"machines", benchMachines}, {"scale", benchScale}, {"admission", benchAdmission}}
+	return []part{{"infrastructure", benchInfrastructure}, {"machines", benchMachines}, {"scale", benchScale}, {"secondaries", benchSecondaries}, {"admission", benchAdmission}}
 }
 
 func run(ctx context.Context, screen *terminal.Screen, o options) error {
@@ -97,7 +97,7 @@ func run(ctx context.Context, screen *terminal.Screen, o options) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no part %q: there are infrastructure, machines, scale and admission", o.only)
+		return fmt.Errorf("there is no part %q: there are infrastructure, machines, scale, secondaries and admission", o.only)
 	}
 	measured.Comparison = compareAll(measured, record)
 	printComparison(screen, measured, record)

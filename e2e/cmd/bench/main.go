@@ -1,6 +1,6 @@
 // Command bench prints the costs of an Infrastructure: requests to the cloud, logins and time, for the first reconciliation, one without changes,
 // its repetition, and the deletion; the memory of the controller's process; the same for a hundred machines; and what the controllers of all contracts cost
-// with numbers of shoots. It measures the binaries as they are released, with gardenlet's own code as the client, and compares the figures with the
+// with numbers of shoots, and the secondary controllers beside them. It measures the binaries as they are released, with gardenlet's own code as the client, and compares the figures with the
 // project's budgets, with the recorded ones of the upstream extension, and with those of a real cloud. It also prints the response times of a Shoot
 // in admission, and the memory of that process.
 package main
@@ -32,13 +32,15 @@ with servers that are ready at once, the conditions of the upstream extension's 
 Then starts the controllers of all contracts, and creates, reconciles, leaves alone and deletes numbers of shoots, and restarts
 the controllers between: time, processor time, memory, requests to the API server, calls of the cloud (50 ms each). What a
 shoot costs must not depend on how many there are.
+Then starts the secondary controllers beside a hundred shoots of two accounts, and prints what their observations cost: calls of
+the cloud for each account and interval, requests to the API server for each object and interval, processor time, memory.
 Then prints how long admission takes for a Shoot, with a real garden to look things up in, and what its process takes meanwhile.
 
   --latency D    how long each call to the fake takes (default 200ms)
   --cloud ENTRY  the real cloud, as an administrator's entry in clouds.yaml, the file that OS_CLIENT_CONFIG_FILE names
                  (default: the one that make openstack-up has brought up, if it runs; OS_CLOUD is not enough)
   --dir DIR      the state directory of the one that make openstack-up has brought up (default %s)
-  --only PART    one of infrastructure, machines, scale, admission (default: all, one after the other)
+  --only PART    one of infrastructure, machines, scale, secondaries, admission (default: all, one after the other)
   --scale LIST   the numbers of shoots, with commas, in ascending order; none for no such measurement (default 1,10,100)
   --idle D       how long shoots are left alone (default 40s, in which the health of each was checked at least once)
   --json FILE    write the results to a file

@@ -74,6 +74,9 @@ func (r *results) page(record *monolith, drawn []picture) string {
 	for _, s := range r.Scale {
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s\n```\n", capitalized(count(s.Shoots, "shoot")), strings.Join(scaleTable(s), "\n"))
 	}
+	if r.Secondaries != nil {
+		fmt.Fprintf(&b, "\n## Secondaries\n\n```text\n%s\n```\n", strings.Join(secondaryTable(r.Secondaries), "\n"))
+	}
 	return b.String()
 }
 

@@ -24,6 +24,7 @@ type results struct {
 	LatencyMilliseconds int64                      `json:"latencyMilliseconds,omitempty"`
 	Machines            *machinesResult            `json:"machines,omitempty"`
 	Scale               []scaleResult              `json:"scale,omitempty"`
+	Secondaries         *secondariesResult         `json:"secondaries,omitempty"`
 	Comparison          []comparison               `json:"comparison,omitempty"`
 }
 

@@ -34,6 +34,7 @@ type Controller struct {
 
 	what   controller.Binary
 	binary string
+	args   []string
 }
 
 // Replica is a process.
@@ -49,6 +50,20 @@ func controllers(replicas int) []*Controller {
 		all = append(all, &Controller{what: what, Replicas: make([]*Replica, replicas)})
 	}
 	return all
+}
+
+// AddSecondaries adds secondary controllers beside the primaries, with arguments of their own. None runs before StartControllers.
+func (f *Fleet) AddSecondaries(ctx context.Context, args ...string) ([]*Controller, error) {
+	var added []*Controller
+	for _, primary := range []controller.Binary{controller.Infrastructure(), controller.Network(), controller.Worker()} {
+		c := &Controller{what: controller.Secondary(primary), Replicas: make([]*Replica, max(f.options.Replicas, 1)), args: args}
+		if err := c.build(ctx); err != nil {
+			return nil, err
+		}
+		added = append(added, c)
+	}
+	f.Controllers = append(f.Controllers, added...)
+	return added, nil
 }
 
 // Name is the name of the binary, and of its user.
@@ -146,6 +161,7 @@ func (f *Fleet) StartReplica(ctx context.Context, c *Controller, i int) error {
 			return err
 		}
 	}
+	options.Args = append(options.Args, c.args...)
 	if replica.Controller, err = f.Seed.StartController(ctx, c.what, options); err != nil {
 		return err
 	}

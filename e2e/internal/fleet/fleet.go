@@ -48,7 +48,7 @@ type Fleet struct {
 	Seed     *clusters.Seed
 	// Shoots are the shoots, which exist in the seed after Create.
 	Shoots []*Shoot
-	// Controllers are the controllers of the four contracts. None runs before StartControllers.
+	// Controllers are the controllers of the four contracts, and secondaries that were added. None runs before StartControllers.
 	Controllers []*Controller
 
 	options    Options

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
@@ -54,10 +55,10 @@ func (f *Fleet) Usage(ctx context.Context) (map[string]Usage, error) {
 	return usage, nil
 }
 
-// isContract reports whether a controller reconciles the objects of a contract, by its name. The others check health.
+// isContract reports whether a controller reconciles or observes the objects of a contract, by its name. The others check health.
 func isContract(controller string) bool {
 	for _, k := range kinds() {
-		if controller == k.controller {
+		if strings.TrimSuffix(controller, "-observer") == k.controller {
 			return true
 		}
 	}
