@@ -170,9 +170,7 @@ func (env *environment) awaitGone(t *testing.T, gone ownedObjects) {
 // unregister deletes a controller's registration and its deployment, and returns them.
 func (env *environment) unregister(t *testing.T, binary string) []client.Object {
 	t.Helper()
-	entries, err := kindseed.Registrations()
-	require.NoError(t, err)
-	name := metav1.ObjectMeta{Name: entries[binary].Name}
+	name := metav1.ObjectMeta{Name: kindseed.RegistrationName(binary)}
 	objects := []client.Object{&gardencorev1beta1.ControllerRegistration{ObjectMeta: name}, &gardencorev1.ControllerDeployment{ObjectMeta: name}}
 	for _, object := range objects {
 		require.NoError(t, env.Garden.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
