@@ -18,6 +18,7 @@ func parts() []part {
 		{"Monolith", testMonolith},
 		{"Moved", testMoved},
 		{"Rendered", testRendered},
+		{"Secondary", testSecondary},
 		{"OneRolls", testOneRolls},
 		{"Gone", testGone},
 	}
