@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"time"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -85,8 +87,10 @@ func clientComputeAndBalancers() []Behaviour {
 			assert.Empty(c, ids(s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{VIPSubnetID: subnetID, Name: "other"})))
 			listed, err := s.ListLoadBalancers(ctx, openstack.LoadBalancerFilter{})
 			require.NoError(c, err)
+			created, err := time.Parse("2006-01-02T15:04:05", balancer.Text("created_at")) // in UTC, without a zone
+			require.NoError(c, err)
 			assert.Equal(c, []openstack.LoadBalancer{{
-				ID: balancer.ID(), Name: "given", ProjectID: c.Member.ProjectID, ProvisioningStatus: "ACTIVE", VIPAddress: balancer.Text("vip_address"),
+				ID: balancer.ID(), Name: "given", CreatedAt: openstack.Time{Time: created}, ProjectID: c.Member.ProjectID, ProvisioningStatus: "ACTIVE", VIPAddress: balancer.Text("vip_address"),
 				VIPPortID: portID, VIPSubnetID: subnetID, VIPNetworkID: networkID, Tags: []string{},
 			}}, listed)
 			addresses, err := s.ListFloatingIPs(ctx, openstack.FloatingIPFilter{PortIDs: []string{portID, unknownBalancerID}})
