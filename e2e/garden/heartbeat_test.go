@@ -32,7 +32,7 @@ import (
 // outdated is the reason that gardenlet gives a condition of a shoot instead of the one that the Worker reports.
 const outdated = "WorkerOutdatedHealthCheckReport"
 
-// testHeartbeat lets gardenlet's care controller judge the condition of the primary by the Lease of the secondary.
+// testHeartbeat lets gardenlet's care controller rate the condition of the primary by the Lease of the secondary.
 func testHeartbeat(t *testing.T, o *observed) {
 	primaryLease := o.lease(namespaceOf(o.installed(t, primary)).Name)
 	renew := func(at time.Time) {
