@@ -297,6 +297,15 @@ func contractRules() []importRule {
 			},
 		},
 		{
+			packages: "internal/infrastructure/aws",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
+			mayImport: []string{
+				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/record", "internal/fielderrors",
+				"internal/cloud/aws", "internal/cloud/aws/auth", "apis/aws/...", gardenerTypes,
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/infrastructure/example",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
 			mayImport: []string{

@@ -1,0 +1,284 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// toDelete contains the IDs of the shoot's own resources, each list sorted.
+type toDelete struct {
+	vpcs, dhcpOptions, gateways, subnets, tables, natGateways, addresses, groups, endpoints []string
+	// vpcID is the VPC in use, own or given; empty if there was none.
+	vpcID string
+	// leftGroups are security groups that a cloud-controller-manager made for load balancers.
+	leftGroups []cloudaws.SecurityGroup
+}
+
+// deleteGraph deletes what uses something before what it uses. NAT gateways of all zones are deleted together and awaited by one list; subnets take their
+// associations with route tables along.
+func (rec *reconciliation) deleteGraph() *contract.Graph {
+	g := contract.NewGraph("deleting infrastructure")
+	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
+		return g.Add(contract.Task{Name: name, Do: do, After: after})
+	}
+	add("deleting key pair", rec.removeKeyPair)
+	profile := add("deleting instance profile of nodes", rec.removeProfile)
+	add("deleting role of nodes", rec.removeRole, profile)
+
+	found := add("finding what is left", rec.findToDelete)
+	balancers := add("deleting load balancers", rec.removeLoadBalancers, found)
+	nat := add("deleting NAT gateways", rec.removeNATGateways, found)
+	addresses := add("releasing elastic IPs", rec.removeAddresses, nat)
+	subnets := add("deleting subnets", rec.removeSubnets, nat, balancers)
+	endpoints := add("deleting gateway endpoints", rec.removeAllEndpoints, found)
+	tables := add("deleting route tables", rec.removeTables, subnets, endpoints)
+	groups := add("deleting security groups", rec.removeGroups, balancers, found)
+	gateways := add("deleting internet gateway", rec.removeGateways, addresses, balancers, tables)
+	vpc := add("deleting VPC", rec.removeVPC, subnets, tables, groups, gateways, endpoints)
+	add("deleting DHCP options", rec.removeDHCPOptions, vpc)
+	return g
+}
+
+// findToDelete determines the shoot's own resources. It makes requests only if the recorded state is not sufficient: if no VPC is recorded, or the result of a
+// creation is unknown.
+func (rec *reconciliation) findToDelete(ctx context.Context) error {
+	rec.collectRecorded()
+	isComplete := rec.state.ID(kindVPC) != "" && !slices.ContainsFunc(rec.allKinds(), rec.state.MayHaveMore)
+	if isComplete {
+		return nil
+	}
+	tagged := cloudaws.Filter{TagKeys: []string{rec.plan.clusterTag()}}
+	d := &rec.toDelete
+	err := inParallel(
+		func() error { return addOwn(ctx, rec, &d.vpcs, tagged, rec.cloud.ListVPCs, vpcIdentity) },
+		func() error {
+			return addOwn(ctx, rec, &d.dhcpOptions, tagged, rec.cloud.ListDHCPOptions, func(o cloudaws.DHCPOptions) identity { return identity{o.ID, o.Tags} })
+		},
+		func() error {
+			return addOwn(ctx, rec, &d.gateways, tagged, rec.cloud.ListInternetGateways, func(o cloudaws.InternetGateway) identity { return identity{o.ID, o.Tags} })
+		},
+		func() error {
+			return addOwn(ctx, rec, &d.subnets, tagged, rec.cloud.ListSubnets, func(o cloudaws.Subnet) identity { return identity{o.ID, o.Tags} })
+		},
+		func() error {
+			return addOwn(ctx, rec, &d.tables, tagged, rec.cloud.ListRouteTables, func(o cloudaws.RouteTable) identity { return identity{o.ID, o.Tags} })
+		},
+		func() error { return addOwn(ctx, rec, &d.natGateways, tagged, rec.cloud.ListNATGateways, existingNAT) },
+		func() error {
+			return addOwn(ctx, rec, &d.addresses, tagged, rec.cloud.ListAddresses, func(o cloudaws.Address) identity { return identity{o.AllocationID, o.Tags} })
+		},
+		func() error {
+			return addOwn(ctx, rec, &d.groups, tagged, rec.cloud.ListSecurityGroups, func(o cloudaws.SecurityGroup) identity { return identity{o.ID, o.Tags} })
+		},
+		func() error {
+			return addOwn(ctx, rec, &d.endpoints, tagged, rec.cloud.ListEndpoints, func(o cloudaws.Endpoint) identity { return identity{o.ID, o.Tags} })
+		},
+	)
+	if d.vpcID == "" && len(d.vpcs) > 0 {
+		d.vpcID = d.vpcs[0]
+	}
+	return err
+}
+
+// existingNAT has no tags if the gateway is deleted, so that it is nobody's.
+func existingNAT(g cloudaws.NATGateway) identity {
+	if g.State == cloudaws.NATDeleted {
+		return identity{id: g.ID}
+	}
+	return identity{g.ID, g.Tags}
+}
+
+// collectRecorded collects what is recorded as the shoot's own.
+func (rec *reconciliation) collectRecorded() {
+	d := &rec.toDelete
+	given := rec.plan.vpc.givenID
+	d.vpcID = cmp.Or(given, rec.state.ID(kindVPC))
+	add := func(ids *[]string, k kind) {
+		if id := rec.state.ID(k); id != "" && !rec.isGiven(id) {
+			*ids = append(*ids, id)
+		}
+	}
+	if given == "" {
+		add(&d.vpcs, kindVPC)
+		add(&d.dhcpOptions, kindDHCPOptions)
+		add(&d.gateways, kindInternetGateway)
+	}
+	add(&d.tables, kindMainRouteTable)
+	add(&d.groups, kindNodesGroup)
+	for _, zone := range rec.recordedZones() {
+		for _, r := range []role{workers, public, internal} {
+			add(&d.subnets, subnetKind(zone, r))
+		}
+		add(&d.tables, zoneKind(zone, awsv1alpha1.ZoneKeyRouteTable))
+		add(&d.natGateways, zoneKind(zone, awsv1alpha1.ZoneKeyNATGateway))
+		add(&d.addresses, zoneKind(zone, awsv1alpha1.ZoneKeyElasticIP))
+	}
+	for _, service := range slices.Sorted(maps.Keys(rec.recordedEndpoints())) {
+		d.endpoints = append(d.endpoints, rec.recordedEndpoints()[service])
+	}
+}
+
+func (rec *reconciliation) recordedZones() []string {
+	zones := rec.state.infrastructureState().Zones()
+	for _, z := range rec.plan.zones {
+		if !slices.Contains(zones, z.name) {
+			zones = append(zones, z.name)
+		}
+	}
+	return zones
+}
+
+// allKinds are the kinds of all resources that a shoot may have.
+func (rec *reconciliation) allKinds() []kind {
+	kinds := []kind{kindVPC, kindDHCPOptions, kindInternetGateway, kindMainRouteTable, kindNodesGroup}
+	for _, zone := range rec.recordedZones() {
+		kinds = append(kinds, subnetKind(zone, workers), subnetKind(zone, public), subnetKind(zone, internal),
+			zoneKind(zone, awsv1alpha1.ZoneKeyRouteTable), zoneKind(zone, awsv1alpha1.ZoneKeyNATGateway), zoneKind(zone, awsv1alpha1.ZoneKeyElasticIP))
+	}
+	for _, service := range rec.plan.endpoints {
+		kinds = append(kinds, rec.endpointKind(service))
+	}
+	return kinds
+}
+
+// isGiven reports whether the user gave a resource.
+func (rec *reconciliation) isGiven(id string) bool {
+	return id == rec.plan.vpc.givenID || id == rec.plan.nodesGroupID ||
+		slices.ContainsFunc(rec.plan.zones, func(z zoneSpec) bool { return z.addressID == id })
+}
+
+// addOwn adds the IDs of listed resources that the tags say are the shoot's own.
+func addOwn[T any](
+	ctx context.Context, rec *reconciliation, ids *[]string, filter cloudaws.Filter,
+	list func(context.Context, cloudaws.Filter) ([]T, error), of func(T) identity,
+) error {
+	found, err := list(ctx, filter)
+	if err != nil {
+		return fmt.Errorf("looking for resources of the shoot: %w", err)
+	}
+	for _, one := range found {
+		if id := of(one); rec.plan.owns(id.tags) && !rec.isGiven(id.id) && !slices.Contains(*ids, id.id) {
+			*ids = append(*ids, id.id)
+		}
+	}
+	slices.Sort(*ids)
+	return nil
+}
+
+// removeEach deletes resources in parallel. One that does not exist is gone. One that is in use is awaited: what uses it may be on its way out.
+func (rec *reconciliation) removeEach(ctx context.Context, what string, ids []string, remove func(context.Context, string) error) error {
+	steps := make([]func() error, 0, len(ids))
+	for _, id := range ids {
+		steps = append(steps, func() error {
+			return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+				err := remove(ctx, id)
+				if cloud.KindOf(err) == cloud.InUse {
+					return rec.users(ctx, what, id)
+				}
+				return "", ignoreMissing(err, "deleting "+what+" "+id)
+			})
+		})
+	}
+	return inParallel(steps...)
+}
+
+// users names what uses a resource.
+func (rec *reconciliation) users(ctx context.Context, what, id string) (string, error) {
+	reasons := []string{fmt.Sprintf("%s %s is in use", what, id)}
+	found, err := rec.cloud.ListInterfaces(ctx, cloudaws.Filter{VPCID: rec.toDelete.vpcID})
+	if err != nil {
+		return "", fmt.Errorf("reading what uses %s %s: %w", what, id, err)
+	}
+	for _, one := range found {
+		if one.SubnetID == id || one.VPCID == id || slices.Contains(one.GroupIDs, id) || what == "internet gateway" {
+			reasons = append(reasons, fmt.Sprintf("interface %s (%s) in subnet %s", one.ID, cmp.Or(one.Description, one.Type), one.SubnetID))
+		}
+	}
+	return strings.Join(reasons, "; "), nil
+}
+
+func (rec *reconciliation) removeSubnets(ctx context.Context) error {
+	return rec.removeEach(ctx, "subnet", rec.toDelete.subnets, rec.cloud.DeleteSubnet)
+}
+
+func (rec *reconciliation) removeTables(ctx context.Context) error {
+	return rec.removeEach(ctx, "route table", rec.toDelete.tables, rec.cloud.DeleteRouteTable)
+}
+
+func (rec *reconciliation) removeAddresses(ctx context.Context) error {
+	return rec.removeEach(ctx, "elastic IP", rec.toDelete.addresses, rec.cloud.ReleaseAddress)
+}
+
+func (rec *reconciliation) removeVPC(ctx context.Context) error {
+	return rec.removeEach(ctx, "VPC", rec.toDelete.vpcs, rec.cloud.DeleteVPC)
+}
+
+func (rec *reconciliation) removeDHCPOptions(ctx context.Context) error {
+	return rec.removeEach(ctx, "DHCP options", rec.toDelete.dhcpOptions, rec.cloud.DeleteDHCPOptions)
+}
+
+func (rec *reconciliation) removeGateways(ctx context.Context) error {
+	return rec.removeEach(ctx, "internet gateway", rec.toDelete.gateways, func(ctx context.Context, id string) error {
+		if rec.toDelete.vpcID != "" {
+			if err := rec.cloud.DetachInternetGateway(ctx, id, rec.toDelete.vpcID); ignoreMissing(err, "") != nil {
+				return err
+			}
+		}
+		return rec.cloud.DeleteInternetGateway(ctx, id)
+	})
+}
+
+func (rec *reconciliation) removeNATGateways(ctx context.Context) error {
+	if err := rec.removeEach(ctx, "NAT gateway", rec.toDelete.natGateways, rec.cloud.DeleteNATGateway); err != nil {
+		return err
+	}
+	return rec.waitUntilNATGatewaysAreGone(ctx, rec.toDelete.natGateways)
+}
+
+func (rec *reconciliation) removeAllEndpoints(ctx context.Context) error {
+	if len(rec.toDelete.endpoints) == 0 {
+		return nil
+	}
+	return wrap(rec.cloud.DeleteEndpoints(ctx, rec.toDelete.endpoints), "deleting gateway endpoints")
+}
+
+func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
+	if rec.state.ID(kindKeyPair) == "" && !rec.state.MayHaveMore(kindKeyPair) && rec.state.ID(kindVPC) != "" {
+		return nil
+	}
+	if rec.state.ID(kindKeyPair) == "" {
+		found, err := rec.cloud.ListKeyPairs(ctx, cloudaws.Filter{Name: rec.plan.keyPairName()})
+		if err != nil {
+			return fmt.Errorf("looking for the key pair: %w", err)
+		}
+		if len(found) == 0 || !rec.plan.owns(found[0].Tags) {
+			return nil
+		}
+	}
+	return wrap(rec.cloud.DeleteKeyPair(ctx, rec.plan.keyPairName()), "deleting the key pair")
+}
+
+func (rec *reconciliation) removeProfile(ctx context.Context) error {
+	name := rec.plan.nodesName()
+	if err := ignoreMissing(rec.cloud.RemoveRoleFromProfile(ctx, name, name), "removing the role from the instance profile"); err != nil {
+		return err
+	}
+	return ignoreMissing(rec.cloud.DeleteInstanceProfile(ctx, name), "deleting the instance profile")
+}
+
+func (rec *reconciliation) removeRole(ctx context.Context) error {
+	name := rec.plan.nodesName()
+	if err := ignoreMissing(rec.cloud.DeleteRolePolicy(ctx, name, name), "deleting the policy of the role"); err != nil {
+		return err
+	}
+	return ignoreMissing(rec.cloud.DeleteRole(ctx, name), "deleting the role")
+}

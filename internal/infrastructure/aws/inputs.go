@@ -1,0 +1,113 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/auth"
+	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/fielderrors"
+	"github.com/trellis-garden/trellis/internal/infrastructure"
+)
+
+// inputs are a shoot's decoded documents.
+type inputs struct {
+	config *awsv1alpha1.InfrastructureConfig
+	// networking is never nil.
+	networking *gardencorev1beta1.Networking
+}
+
+func configPath() *field.Path { return field.NewPath("spec", "providerConfig") }
+
+// inputsOf returns the inputs of a reconciliation, which it decodes once.
+func inputsOf(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
+	return contract.DecodeOnce(shoot.Decoded, func() (*inputs, field.ErrorList) { return decodeInputs(shoot) })
+}
+
+func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
+	result := &inputs{networking: shoot.Cluster.Shoot.Spec.Networking}
+	if result.networking == nil {
+		result.networking = &gardencorev1beta1.Networking{}
+	}
+	var err error
+	if result.config, err = awsv1alpha1.DecodeInfrastructureConfig(shoot.Infrastructure.Spec.ProviderConfig); err != nil {
+		return result, field.ErrorList{field.Invalid(configPath(), field.OmitValueType{}, err.Error())}
+	}
+	return result, nil
+}
+
+// credentials returns the login.
+func credentials(shoot *infrastructure.Shoot) (auth.Credentials, error) {
+	parsed, err := auth.ParseCredentials(shoot.Credentials)
+	if err != nil {
+		ref := shoot.Infrastructure.Spec.SecretRef
+		return parsed, fmt.Errorf("reading the cloud credentials in Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return parsed, nil
+}
+
+// newPlan computes the wanted resources.
+func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
+	networks := in.config.Networks
+	p := &plan{
+		technicalID: shoot.TechnicalID, uid: shoot.UID, region: shoot.Infrastructure.Spec.Region,
+		vpc: vpcSpec{
+			givenID: value(networks.VPC.ID), cidr: value(networks.VPC.CIDR), dedicated: value(in.config.EnableDedicatedTenancyForVPC),
+		},
+		nodesGroupID: value(networks.NodesSecurityGroupID),
+		publicKey:    string(shoot.Infrastructure.Spec.SSHPublicKey),
+		ecrAccess:    in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,
+		ignored:      ignoredTags(in.config.IgnoreTags),
+		pods:         value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
+	}
+	for _, service := range networks.VPC.GatewayEndpoints {
+		p.endpoints = append(p.endpoints, servicePrefix(p.region)+service)
+	}
+	var names []string
+	for _, zone := range networks.Zones {
+		names = append(names, zone.Name)
+	}
+	suffixes := numberZones(names, recorded.suffixes())
+	for _, zone := range networks.Zones {
+		if slices.ContainsFunc(p.zones, func(known zoneSpec) bool { return known.name == zone.Name }) {
+			continue // old shoots have duplicates, of which the first one counts
+		}
+		p.zones = append(p.zones, zoneSpec{
+			name: zone.Name, suffix: suffixes[zone.Name], workers: value(zone.Workers), public: value(zone.Public), internal: value(zone.Internal),
+			addressID: value(zone.ElasticIPAllocationID),
+		})
+	}
+	return p
+}
+
+// ignoredTags returns which tags of others stay.
+func ignoredTags(config *awsv1alpha1.IgnoreTags) func(string) bool {
+	if config == nil {
+		config = &awsv1alpha1.IgnoreTags{}
+	}
+	return func(key string) bool {
+		return slices.Contains(config.Keys, key) || slices.ContainsFunc(config.KeyPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	}
+}
+
+func value[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}
+
+// configurationProblems converts field errors to one error.
+func configurationProblems(errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return cloud.Errorf(cloud.Configuration, "the configuration cannot be read: %w", fielderrors.Error(errs))
+}

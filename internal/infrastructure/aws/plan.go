@@ -1,0 +1,267 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+)
+
+// Tags of all resources of a shoot. Others read them: the cloud-controller-manager finds subnets and route tables by them, and upstream's driver everything.
+const (
+	tagName = "Name"
+	// tagClusterPrefix is followed by the technical ID. Older resources have the value that upstream used before.
+	tagClusterPrefix  = "kubernetes.io/cluster/"
+	clusterOwned      = "owned"
+	clusterOwnedOnce  = "1"
+	clusterShared     = "shared"
+	tagPublicBalancer = "kubernetes.io/role/elb"
+	tagInnerBalancer  = "kubernetes.io/role/internal-elb"
+)
+
+// Ports that Services of type NodePort use by default.
+const nodePortFrom, nodePortTo = 30000, 32767
+
+// anywhere is the destination of default routes, and the peer of rules for everybody.
+const anywhere = "0.0.0.0/0"
+
+// plan is what a shoot wants, computed from its inputs alone.
+type plan struct {
+	technicalID, uid, region string
+	vpc                      vpcSpec
+	zones                    []zoneSpec
+	// endpoints are the full names of services.
+	endpoints []string
+	// nodesGroupID is the user's security group of nodes; empty if the shoot has its own.
+	nodesGroupID string
+	publicKey    string
+	ecrAccess    bool
+	// ignored reports whether a foreign tag stays.
+	ignored func(key string) bool
+
+	pods, nodes, services string
+}
+
+// vpcSpec is a given VPC or one with a range.
+type vpcSpec struct {
+	givenID, cidr string
+	dedicated     bool
+}
+
+// zoneSpec is what a shoot wants in a zone.
+type zoneSpec struct {
+	name string
+	// suffix numbers the zone in names, e.g. "z0". It never changes while the zone is recorded.
+	suffix string
+	// workers, public and internal are ranges of subnets; public and internal may be empty.
+	workers, public, internal string
+	// addressID is the user's elastic IP for the NAT gateway; empty if the shoot allocates one.
+	addressID string
+}
+
+// clusterTag is the key by which all resources of the shoot are found.
+func (p *plan) clusterTag() string { return tagClusterPrefix + p.technicalID }
+
+// tags returns the tags of a resource of the shoot with a name, and more.
+func (p *plan) tags(name string, more ...cloudaws.Tags) cloudaws.Tags {
+	all := cloudaws.Tags{tagName: name, p.clusterTag(): clusterOwned}
+	for _, tags := range more {
+		maps.Copy(all, tags)
+	}
+	return all
+}
+
+// owns reports whether the tags say that a resource is the shoot's own.
+func (p *plan) owns(tags cloudaws.Tags) bool {
+	value := tags[p.clusterTag()]
+	return value == clusterOwned || value == clusterOwnedOnce
+}
+
+// Names of resources, as upstream's driver has them.
+func (p *plan) keyPairName() string { return p.technicalID + "-ssh-publickey" }
+func (p *plan) nodesName() string   { return p.technicalID + "-nodes" }
+
+func (p *plan) endpointName(service string) string {
+	return p.technicalID + "-gw-" + strings.TrimPrefix(service, servicePrefix(p.region))
+}
+
+func (p *plan) addressName(z zoneSpec) string    { return p.technicalID + "-eip-natgw-" + z.suffix }
+func (p *plan) natName(z zoneSpec) string        { return p.technicalID + "-natgw-" + z.suffix }
+func (p *plan) routeTableName(z zoneSpec) string { return p.technicalID + "-private-" + z.name }
+
+// servicePrefix precedes the short names of services in their full names.
+func servicePrefix(region string) string { return "com.amazonaws." + region + "." }
+
+// role is the role of a subnet in its zone.
+type role string
+
+const (
+	workers  role = "workers"
+	public   role = "public"
+	internal role = "internal"
+)
+
+// subnetSpec is a subnet of a zone.
+type subnetSpec struct {
+	role role
+	cidr string
+	tags cloudaws.Tags
+}
+
+// subnets returns the subnets of a zone, that of the NAT gateway first.
+func (p *plan) subnets(z zoneSpec) []subnetSpec {
+	var all []subnetSpec
+	if z.public != "" {
+		all = append(all, subnetSpec{public, z.public, p.tags(p.technicalID+"-public-utility-"+z.suffix, cloudaws.Tags{tagPublicBalancer: "1"})})
+	}
+	if z.internal != "" {
+		all = append(all, subnetSpec{internal, z.internal, p.tags(p.technicalID+"-private-utility-"+z.suffix, cloudaws.Tags{tagInnerBalancer: "1"})})
+	}
+	return append(all, subnetSpec{workers, z.workers, p.tags(p.technicalID + "-nodes-" + z.suffix)})
+}
+
+// hasPublic reports whether any zone has a subnet with a way to the internet.
+func (p *plan) hasPublic() bool {
+	return slices.ContainsFunc(p.zones, func(z zoneSpec) bool { return z.public != "" })
+}
+
+// domain is the domain of the nodes' names, which AWS chooses.
+func (p *plan) domain() string {
+	if p.region == "us-east-1" {
+		return "ec2.internal"
+	}
+	return p.region + ".compute.internal"
+}
+
+// nodesRules returns the rules of the security group of nodes: everything among nodes, everything out, and ports of Services for everybody and for load
+// balancers.
+func (p *plan) nodesRules(groupID string) []cloudaws.Rule {
+	rules := []cloudaws.Rule{
+		{Protocol: cloudaws.AllProtocols, GroupID: groupID},
+		{Protocol: cloudaws.AllProtocols, CIDR: anywhere, Egress: true},
+	}
+	peers := []string{anywhere}
+	for _, z := range p.zones {
+		peers = append(peers, z.internal, z.public)
+	}
+	for _, peer := range peers {
+		if peer == "" {
+			continue
+		}
+		for _, protocol := range []string{"tcp", "udp"} {
+			rules = append(rules, cloudaws.Rule{Protocol: protocol, FromPort: nodePortFrom, ToPort: nodePortTo, CIDR: peer})
+		}
+	}
+	return rules
+}
+
+// ruleChanges returns the rules that a group lacks, and those that it has too much.
+func ruleChanges(wanted, observed []cloudaws.Rule) (missing, superfluous []cloudaws.Rule) {
+	for _, rule := range wanted {
+		if !slices.Contains(observed, rule) && !slices.Contains(missing, rule) {
+			missing = append(missing, rule)
+		}
+	}
+	for _, rule := range observed {
+		if !slices.Contains(wanted, rule) {
+			superfluous = append(superfluous, rule)
+		}
+	}
+	return missing, superfluous
+}
+
+// policy is a document of IAM.
+type policy struct {
+	Version   string      `json:"Version"`
+	Statement []statement `json:"Statement"`
+}
+
+type statement struct {
+	Effect    string            `json:"Effect"`
+	Principal map[string]string `json:"Principal,omitempty"`
+	Action    any               `json:"Action"`
+	Resource  any               `json:"Resource,omitempty"`
+}
+
+const policyVersion = "2012-10-17"
+
+// trustPolicy lets instances assume the role of nodes.
+func trustPolicy(region string) string {
+	service := "ec2.amazonaws.com"
+	if strings.HasPrefix(region, "cn-") {
+		service += ".cn"
+	}
+	return encodePolicy(statement{Effect: "Allow", Principal: map[string]string{"Service": service}, Action: "sts:AssumeRole"})
+}
+
+// nodesPolicy is what nodes may do.
+func (p *plan) nodesPolicy() string {
+	statements := []statement{{Effect: "Allow", Action: []string{"ec2:DescribeInstances"}, Resource: []string{"*"}}}
+	if p.ecrAccess {
+		statements = append(statements, statement{Effect: "Allow", Resource: []string{"*"}, Action: []string{
+			"ecr:GetAuthorizationToken", "ecr:BatchCheckLayerAvailability", "ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy",
+			"ecr:DescribeRepositories", "ecr:ListImages", "ecr:BatchGetImage",
+		}})
+	}
+	return encodePolicy(statements...)
+}
+
+func encodePolicy(statements ...statement) string {
+	document, err := json.Marshal(policy{Version: policyVersion, Statement: statements})
+	if err != nil {
+		panic(fmt.Errorf("encoding a policy: %w", err)) //nolint:forbidigo // strings can be encoded
+	}
+	return string(document)
+}
+
+// samePolicy compares documents by their meaning: order of keys and white space do not matter.
+func samePolicy(a, b string) bool {
+	var one, other any
+	return json.Unmarshal([]byte(a), &one) == nil && json.Unmarshal([]byte(b), &other) == nil && reflect.DeepEqual(one, other)
+}
+
+// numberZones gives each zone the suffix that is recorded, or the first free one, in the order of the configuration. Suffixes of zones that were removed stay
+// taken while they are recorded.
+func numberZones(names []string, recorded map[string]string) map[string]string {
+	all := maps.Clone(recorded)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, name := range names {
+		if all[name] != "" {
+			continue
+		}
+		for i := 0; ; i++ {
+			suffix := "z" + strconv.Itoa(i)
+			if !slices.Contains(slices.Collect(maps.Values(all)), suffix) {
+				all[name] = suffix
+				break
+			}
+		}
+	}
+	return all
+}
+
+// tagChanges returns the tags to set on a resource of the shoot, and the keys of those to remove: tags of others, unless they are ignored.
+func (p *plan) tagChanges(wanted, observed cloudaws.Tags) (set cloudaws.Tags, remove []string) {
+	set = cloudaws.Tags{}
+	for key, value := range wanted {
+		if known, found := observed[key]; !found || known != value {
+			set[key] = value
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(observed)) {
+		_, isWanted := wanted[key]
+		// AWS' own tags cannot be removed. Those of Gardener and Kubernetes are other components' on purpose.
+		if isWanted || strings.HasPrefix(key, "aws:") || strings.HasPrefix(key, "kubernetes.io/") || strings.Contains(key, "gardener.cloud") || p.ignored(key) {
+			continue
+		}
+		remove = append(remove, key)
+	}
+	return set, remove
+}

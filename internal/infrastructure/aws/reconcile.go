@@ -1,0 +1,118 @@
+package aws
+
+import (
+	"context"
+
+	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// reconcileGraph has as few dependencies as possible: each task starts once what it needs exists. The tasks on the way to the NAT gateways, which take
+// minutes, depend on nothing else.
+func (rec *reconciliation) reconcileGraph() *contract.Graph {
+	g := contract.NewGraph("reconciling infrastructure")
+	add := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
+		return g.Add(contract.Task{Name: name, Do: do, After: after})
+	}
+	unlessGiven := func(name string, do func(context.Context) error, after ...contract.TaskID) contract.TaskID {
+		return g.Add(contract.Task{Name: name, Do: do, After: after, SkipIf: rec.plan.vpc.givenID != ""})
+	}
+	observed := add("reading what exists", rec.observe)
+	intended := add("saving what will be created", rec.saveMissing, observed)
+
+	vpc := add("ensuring VPC", rec.ensureVPC, intended)
+	dhcp := unlessGiven("ensuring DHCP options", rec.ensureDHCPOptions, intended)
+	unlessGiven("assigning DHCP options to the VPC", rec.assignDHCPOptions, vpc, dhcp)
+	add("ensuring DNS in the VPC", rec.ensureDNS, vpc)
+	unlessGiven("closing the default security group", rec.closeDefaultGroup, vpc)
+	gateway := add("ensuring internet gateway", rec.ensureGateway, vpc)
+	mainTable := g.Add(contract.Task{
+		Name: "ensuring route table of public subnets", Do: rec.ensureMainTable, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{gateway},
+	})
+	add("ensuring security group of nodes", rec.ensureNodesGroup, vpc)
+	tables, routes := []contract.TaskID{mainTable}, []contract.TaskID{}
+	for _, z := range rec.plan.zones {
+		table, routed := rec.addZone(g, z, vpc, gateway, mainTable)
+		tables, routes = append(tables, table), append(routes, routed...)
+	}
+	ready := add("awaiting NAT gateways", rec.waitForNATGateways, routes...)
+	add("removing former NAT gateways", rec.removeFormer, ready)
+	add("ensuring gateway endpoints", rec.ensureEndpoints, tables...)
+
+	role := add("ensuring role of nodes", rec.ensureRole, intended)
+	add("ensuring policy of the role", rec.ensurePolicy, role)
+	add("ensuring instance profile of nodes", rec.ensureProfile, role)
+	add("ensuring key pair", rec.ensureKeyPair, intended)
+	return g
+}
+
+// addZone adds the tasks of a zone, and returns the one after which its route table exists, and the one after which it leads to the NAT gateway, if there is one.
+func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, vpc, gateway, mainTable contract.TaskID) (table contract.TaskID, routed []contract.TaskID) {
+	rec.zones[z.name] = &zoneResources{subnets: map[role]string{}}
+	add := func(name string, do func(context.Context, zoneSpec) error, after ...contract.TaskID) contract.TaskID {
+		return g.Add(contract.Task{Name: name + " of zone " + z.name, Do: func(ctx context.Context) error { return do(ctx, z) }, After: after})
+	}
+	subnets := map[role]contract.TaskID{}
+	for _, wanted := range rec.plan.subnets(z) {
+		subnets[wanted.role] = add("ensuring "+string(wanted.role)+" subnet", func(ctx context.Context, z zoneSpec) error {
+			return rec.ensureSubnet(ctx, z, wanted)
+		}, vpc)
+	}
+	table = add("ensuring route table", rec.ensureZoneTable, vpc)
+	for r, subnet := range subnets {
+		after := []contract.TaskID{subnet, table}
+		if r == public {
+			after = []contract.TaskID{subnet, mainTable}
+		}
+		add("associating "+string(r)+" subnet", func(ctx context.Context, z zoneSpec) error { return rec.ensureAssociation(ctx, z, r) }, after...)
+	}
+	if z.public == "" {
+		return table, nil
+	}
+	address := add("ensuring elastic IP", rec.ensureAddress, vpc)
+	nat := add("ensuring NAT gateway", rec.ensureNATGateway, address, subnets[public], gateway, mainTable)
+	return table, []contract.TaskID{add("ensuring route to NAT gateway", rec.ensureNATRoute, table, nat)}
+}
+
+// saveMissing saves in one write what will be created. If the process ends between a creation and the write of its ID, the next one knows what to look for.
+func (rec *reconciliation) saveMissing(ctx context.Context) error {
+	missing := map[kind]string{}
+	if rec.plan.vpc.givenID == "" {
+		for k, exists := range map[kind]bool{
+			kindVPC: rec.observed.vpc != nil, kindDHCPOptions: rec.observed.dhcpOptions != nil, kindInternetGateway: rec.observed.gateway != nil,
+		} {
+			if !exists {
+				missing[k] = rec.plan.technicalID
+			}
+		}
+	}
+	for _, z := range rec.plan.zones {
+		rec.addMissingOfZone(missing, z)
+	}
+	if rec.plan.nodesGroupID == "" && rec.observed.nodesGroup == nil {
+		missing[kindNodesGroup] = rec.plan.nodesName()
+	}
+	if rec.observed.role == nil {
+		missing[kindRole] = rec.plan.nodesName()
+	}
+	if rec.observed.profile == nil {
+		missing[kindProfile] = rec.plan.nodesName()
+	}
+	if rec.observed.keyPair == nil && rec.plan.publicKey != "" {
+		missing[kindKeyPair] = rec.plan.keyPairName()
+	}
+	return rec.saveIntents(ctx, missing)
+}
+
+// addMissingOfZone adds what will be created in a zone, and records the number of the zone.
+func (rec *reconciliation) addMissingOfZone(missing map[kind]string, z zoneSpec) {
+	for _, wanted := range rec.plan.subnets(z) {
+		if rec.observedSubnet(z, wanted) == nil {
+			missing[subnetKind(z.name, wanted.role)] = wanted.tags[tagName]
+		}
+	}
+	if z.public != "" && z.addressID == "" && rec.observedAddress(z) == nil {
+		missing[zoneKind(z.name, awsv1alpha1.ZoneKeyElasticIP)] = rec.plan.addressName(z)
+	}
+	rec.state.SetFact(awsv1alpha1.ZoneStateKey(z.name, awsv1alpha1.ZoneKeySuffix), z.suffix)
+}

@@ -1,0 +1,217 @@
+package aws
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/trellis-garden/trellis/internal/cloud"
+	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/cloud/record"
+	"github.com/trellis-garden/trellis/internal/contract"
+)
+
+// reconciliation is one Reconcile or Delete of one shoot. Tasks read the results of earlier tasks in it.
+type reconciliation struct {
+	plan     *plan
+	state    *state
+	cloud    *cloudaws.Session
+	recorder contract.StateRecorder
+	log      logr.Logger
+	now      func() time.Time
+	// visibleAfter is Options.VisibleAfter.
+	visibleAfter time.Duration
+	// nothingExists is true if no resource of the shoot can exist: no creation was ever attempted.
+	nothingExists bool
+
+	observed observation
+	toDelete toDelete
+
+	// Results of tasks. Each has one writer, and its readers run after it.
+	vpcID, dhcpOptionsID, gatewayID, mainTableID, nodesGroupID string
+	roleARN                                                    string
+	zones                                                      map[string]*zoneResources // by the zone's name; made before the graph runs
+
+	mutex    sync.Mutex
+	findings []string // guarded by mutex
+	saving   sync.Mutex
+}
+
+// zoneResources are the results of the tasks of one zone.
+type zoneResources struct {
+	subnets                 map[role]string
+	addressID, natID, table string
+	natPublicIPs            []string
+	mutex                   sync.Mutex
+}
+
+func (z *zoneResources) setSubnet(r role, id string) {
+	z.mutex.Lock()
+	defer z.mutex.Unlock()
+	z.subnets[r] = id
+}
+
+func (z *zoneResources) subnet(r role) string {
+	z.mutex.Lock()
+	defer z.mutex.Unlock()
+	return z.subnets[r]
+}
+
+// updateState changes the recorded state and saves it if that made a difference.
+func (rec *reconciliation) updateState(change func(*state)) {
+	rec.saving.Lock()
+	defer rec.saving.Unlock()
+	before := rec.state.infrastructureState().Data
+	change(rec.state)
+	if after := rec.state.infrastructureState(); !maps.Equal(before, after.Data) {
+		rec.recorder.RecordState(after)
+	}
+}
+
+// recordOwn records a resource of the shoot, whose creation has a known result.
+func (rec *reconciliation) recordOwn(k kind, id string) {
+	rec.updateState(func(s *state) {
+		s.RecordResource(k, id, record.Own)
+		s.ClearUncertain(k)
+	})
+}
+
+// recordGiven records a resource of the user.
+func (rec *reconciliation) recordGiven(k kind, id string) {
+	rec.updateState(func(s *state) { s.RecordResource(k, id, record.Given) })
+}
+
+// saveIntents saves, before anything is created, what this reconciliation is about to create, and that the result is unknown of what an earlier process was
+// about to create when it ended.
+func (rec *reconciliation) saveIntents(ctx context.Context, names map[kind]string) error {
+	rec.saving.Lock()
+	defer rec.saving.Unlock()
+	for _, k := range rec.state.Intended() {
+		if !rec.state.IsUncertain(k) {
+			rec.state.MarkUncertain(k, rec.now())
+		}
+	}
+	rec.state.SetFact(keyNothingCreated, "")
+	if len(names) == 0 {
+		return nil
+	}
+	for k, name := range names {
+		rec.state.RecordIntent(k, name)
+	}
+	if err := rec.recorder.RecordIntent(ctx, rec.state.infrastructureState()); err != nil {
+		return fmt.Errorf("saving what is about to be created: %w", err)
+	}
+	return nil
+}
+
+// withdrawIntents removes intents that this reconciliation has not started to create. Only a killed process leaves intents with an unknown result.
+func (rec *reconciliation) withdrawIntents() {
+	rec.updateState(func(s *state) {
+		for _, k := range s.Intended() {
+			if !s.IsUncertain(k) {
+				s.Withdraw(k)
+			}
+		}
+	})
+}
+
+// create creates a resource and records its ID. If the result of an earlier creation is unknown, and the resource may not be listed yet, it does not create
+// another one, and the caller has to come again. Requests with a client token need not wait: their repetition returns the same resource.
+func (rec *reconciliation) create(k kind, what string, withToken bool, request func() (id string, err error)) (string, error) {
+	if since, uncertain := rec.state.UncertainSince(k); uncertain && !withToken {
+		if left := rec.visibleAfter - rec.now().Sub(since); left > 0 {
+			return "", &cloud.Error{
+				Kind: cloud.Unavailable, RetryAfter: left, Message: fmt.Sprintf("the response to the creation of the %s was lost, and AWS does not list it yet", what),
+			}
+		}
+	}
+	id, err := request()
+	if err != nil {
+		rec.recordFailedCreate(k, err)
+		return "", fmt.Errorf("creating the %s: %w", what, err)
+	}
+	rec.recordOwn(k, id)
+	rec.log.Info("Created a resource", "resource", what, "id", id)
+	return id, nil
+}
+
+// recordFailedCreate handles a failed creation. A refusal means that there is no resource, unless the result of an earlier creation is unknown.
+func (rec *reconciliation) recordFailedCreate(k kind, err error) {
+	rec.updateState(func(s *state) {
+		switch kindOfError := cloud.KindOf(err); {
+		case kindOfError == cloud.Unavailable, kindOfError == cloud.Unknown:
+			s.MarkUncertain(k, rec.now())
+		case !s.IsUncertain(k):
+			s.Withdraw(k)
+		}
+	})
+}
+
+// token returns the client token for the creation of a resource: the same until one has been recorded, and another one for its successor.
+func (rec *reconciliation) token(k kind) string {
+	hash := sha256.Sum256([]byte(strings.Join([]string{rec.plan.uid, string(k), rec.state.ID(k)}, "\x00")))
+	return hex.EncodeToString(hash[:16])
+}
+
+// recordedEndpoints are the recorded gateway endpoints by the full names of their services.
+func (rec *reconciliation) recordedEndpoints() map[string]string {
+	all := map[string]string{}
+	for service, id := range rec.state.infrastructureState().VPCEndpoints() {
+		if id != "" {
+			all[servicePrefix(rec.plan.region)+service] = id
+		}
+	}
+	return all
+}
+
+// repairTags gives a resource of the shoot its tags, and removes those of others.
+func (rec *reconciliation) repairTags(ctx context.Context, id string, wanted, observed cloudaws.Tags) error {
+	set, remove := rec.plan.tagChanges(wanted, observed)
+	if len(set) > 0 {
+		if err := rec.cloud.SetTags(ctx, []string{id}, set); err != nil {
+			return fmt.Errorf("setting tags of %s: %w", id, err)
+		}
+	}
+	if len(remove) > 0 {
+		if err := rec.cloud.RemoveTags(ctx, []string{id}, remove); err != nil {
+			return fmt.Errorf("removing tags of %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// addFindings adds sentences about differences that are not repaired.
+func (rec *reconciliation) addFindings(sentences ...string) {
+	rec.mutex.Lock()
+	defer rec.mutex.Unlock()
+	rec.findings = append(rec.findings, sentences...)
+}
+
+func (rec *reconciliation) allFindings() []string {
+	rec.mutex.Lock()
+	defer rec.mutex.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(rec.findings)))
+}
+
+// zone returns the results of a zone.
+func (rec *reconciliation) zone(name string) *zoneResources { return rec.zones[name] }
+
+// inParallel runs the steps concurrently and joins their errors.
+func inParallel(steps ...func() error) error {
+	results := make([]error, len(steps))
+	var group sync.WaitGroup
+	for i, step := range steps {
+		group.Go(func() { results[i] = step() })
+	}
+	group.Wait()
+	return errors.Join(results...)
+}
