@@ -96,6 +96,10 @@ func install(t *testing.T, env *environment, chart string) *uninstalled {
 // assertRightsOverOwnRights asserts that the controller cannot extend its rights with the rights by which it makes the namespace their owner.
 func (u *uninstalled) assertRightsOverOwnRights(t *testing.T) {
 	t.Helper()
+	u.waitFor(t, "the API server knows the rights", func() bool {
+		unchanged := client.RawPatch(types.MergePatchType, []byte("{}"))
+		return u.controller.Patch(t.Context(), u.only(t, "ClusterRole").DeepCopy(), unchanged, client.DryRunAll) == nil
+	})
 	for kind, change := range map[string]string{
 		"ClusterRole":        `{"rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]}`,
 		"ClusterRoleBinding": `{"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"another"}],"metadata":{"ownerReferences":[]}}`,
