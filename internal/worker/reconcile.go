@@ -8,6 +8,7 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -40,6 +41,8 @@ type reconcileFlow struct {
 	published bool
 	// managerRestarted is true once machine-controller-manager runs in a new pod.
 	managerRestarted bool
+	// observed is the last observation. A task that starts when another one has just observed the machines does not read them again.
+	observed machinestatus.Observed
 }
 
 // Reconcile writes the objects from which machine-controller-manager creates machines, and waits for the machines.
@@ -143,10 +146,13 @@ func (r *reconcileFlow) plan(ctx context.Context) error {
 }
 
 func (r *reconcileFlow) deployClasses(ctx context.Context) error {
-	if err := r.waitWhileDeleting(ctx, r.classesBeingDeleted); err != nil {
-		return err
-	}
-	existing, err := r.classes(ctx)
+	var existing []machinev1alpha1.MachineClass
+	err := r.waitWhileDeleting(ctx, func(ctx context.Context) (reason string, err error) {
+		if existing, err = r.classes(ctx); err != nil {
+			return "", err
+		}
+		return r.classesBeingDeleted(ctx, existing)
+	})
 	if err != nil {
 		return err
 	}
@@ -159,19 +165,23 @@ func (r *reconcileFlow) deployClasses(ctx context.Context) error {
 
 // deploy writes the MachineDeployments. Before a shoot is hibernated, its machines are configured not to wait for evictions.
 func (r *reconcileFlow) deploy(ctx context.Context) error {
-	found, err := r.observe(ctx)
-	if err != nil {
-		return err
-	}
 	if r.hibernated {
+		found, err := r.observe(ctx)
+		if err != nil {
+			return err
+		}
 		if err := r.labelForForceDeletion(ctx, found.Machines); err != nil {
 			return err
 		}
 	}
-	if err := r.waitWhileDeleting(ctx, r.deploymentsBeingDeleted); err != nil {
-		return err
-	}
-	if found, err = r.observe(ctx); err != nil {
+	var found machinestatus.Observed
+	err := r.waitWhileDeleting(ctx, func(ctx context.Context) (reason string, err error) {
+		if found, err = r.observe(ctx); err != nil {
+			return "", err
+		}
+		return r.deploymentsBeingDeleted(found), nil
+	})
+	if err != nil {
 		return err
 	}
 	return inParallel(ctx, r.wanted, func(ctx context.Context, d deployment) error {
@@ -225,12 +235,9 @@ func (r *reconcileFlow) recordUpdates(now machinestatus.Observed) error {
 
 // conclude writes the final status, and removes what only deleted machines used.
 func (r *reconcileFlow) conclude(ctx context.Context) error {
-	now, err := r.observe(ctx)
-	if err != nil {
-		return err
-	}
 	status := r.status
-	if r.usesOnlyWantedClasses(now) {
+	if r.usesOnlyWantedClasses(r.observed) {
+		var err error
 		if status, err = r.driver.Cleanup(ctx, r.shoot, r.status); err != nil {
 			return fmt.Errorf("removing unused resources: %w", err)
 		}

@@ -42,6 +42,7 @@ func (r *reconcileFlow) waitForMachines(ctx context.Context) error {
 		return reason, r.restartManager(ctx, now)
 	})
 	if err == nil {
+		r.observed = last
 		return r.recordUpdates(last)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -68,25 +69,17 @@ func (r *reconcileFlow) waitWhileDeleting(ctx context.Context, deleting func(con
 	})
 }
 
-func (r *reconcileFlow) deploymentsBeingDeleted(ctx context.Context) (string, error) {
-	found, err := r.observe(ctx)
-	if err != nil {
-		return "", err
-	}
+func (r *reconcileFlow) deploymentsBeingDeleted(found machinestatus.Observed) string {
 	for _, d := range found.Deployments {
 		if d.DeletionTimestamp != nil && r.isWantedDeployment(d.Name) {
-			return fmt.Sprintf("MachineDeployment %s is wanted again, waiting for the deletion of its former machines", d.Name), nil
+			return fmt.Sprintf("MachineDeployment %s is wanted again, waiting for the deletion of its former machines", d.Name)
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // classesBeingDeleted omits classes with machines: they exist as long as these do.
-func (r *reconcileFlow) classesBeingDeleted(ctx context.Context) (string, error) {
-	classes, err := r.classes(ctx)
-	if err != nil {
-		return "", err
-	}
+func (r *reconcileFlow) classesBeingDeleted(ctx context.Context, classes []machinev1alpha1.MachineClass) (string, error) {
 	for i := range classes {
 		class := &classes[i]
 		if class.DeletionTimestamp == nil || !r.isWantedClass(class.Name) {
@@ -151,22 +144,19 @@ func (r *reconcileFlow) restartManager(ctx context.Context, now machinestatus.Ob
 // removeObsolete deletes unwanted deployments, then unwanted classes and their secrets. A class is deleted after the last machine that
 // refers to it: the machine cannot be deleted without it.
 func (r *reconcileFlow) removeObsolete(ctx context.Context) error {
-	found, err := r.observe(ctx)
-	if err != nil {
-		return err
-	}
-	if obsolete := r.obsolete(found); !obsolete.IsEmpty() {
+	if obsolete := r.obsolete(r.observed); !obsolete.IsEmpty() {
 		if err := r.deleteMachineObjects(ctx, obsolete); err != nil {
 			return err
 		}
 		if err := r.waitForObsolete(ctx); err != nil {
 			return err
 		}
-		if found, err = r.observe(ctx); err != nil {
+		var err error
+		if r.observed, err = r.observe(ctx); err != nil {
 			return err
 		}
 	}
-	return r.removeClasses(ctx, found)
+	return r.removeClasses(ctx, r.observed)
 }
 
 // obsolete returns objects of deployments that are not wanted. Objects without a deployment belong to others.
