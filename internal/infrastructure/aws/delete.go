@@ -16,7 +16,7 @@ import (
 
 // toDelete contains the IDs of the shoot's own resources, each list sorted.
 type toDelete struct {
-	vpcs, dhcpOptions, gateways, subnets, tables, natGateways, addresses, groups, endpoints []string
+	vpcs, dhcpOptions, gateways, egressOnlyGateways, subnets, tables, natGateways, addresses, groups, endpoints []string
 	// vpcID is the VPC in use, own or given; empty if there was none.
 	vpcID string
 	// leftGroups are security groups that a cloud-controller-manager made for load balancers.
@@ -43,7 +43,8 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	tables := add("deleting route tables", rec.removeTables, subnets, endpoints)
 	groups := add("deleting security groups", rec.removeGroups, balancers, found)
 	gateways := add("deleting internet gateway", rec.removeGateways, addresses, balancers, tables)
-	vpc := add("deleting VPC", rec.removeVPC, subnets, tables, groups, gateways, endpoints)
+	egressOnly := add("deleting egress-only internet gateway", rec.removeEgressOnlyGateways, subnets)
+	vpc := add("deleting VPC", rec.removeVPC, subnets, tables, groups, gateways, egressOnly, endpoints)
 	add("deleting DHCP options", rec.removeDHCPOptions, vpc)
 	return g
 }
@@ -65,6 +66,11 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 		},
 		func() error {
 			return addOwn(ctx, rec, &d.gateways, tagged, rec.cloud.ListInternetGateways, func(o cloudaws.InternetGateway) identity { return identity{o.ID, o.Tags} })
+		},
+		func() error {
+			return addOwn(ctx, rec, &d.egressOnlyGateways, tagged, rec.cloud.ListEgressOnlyGateways, func(o cloudaws.EgressOnlyGateway) identity {
+				return identity{o.ID, o.Tags}
+			})
 		},
 		func() error {
 			return addOwn(ctx, rec, &d.subnets, tagged, rec.cloud.ListSubnets, func(o cloudaws.Subnet) identity { return identity{o.ID, o.Tags} })
@@ -111,6 +117,7 @@ func (rec *reconciliation) collectRecorded() {
 		add(&d.vpcs, kindVPC)
 		add(&d.dhcpOptions, kindDHCPOptions)
 		add(&d.gateways, kindInternetGateway)
+		add(&d.egressOnlyGateways, kindEgressOnlyGateway)
 	}
 	add(&d.tables, kindMainRouteTable)
 	add(&d.groups, kindNodesGroup)
@@ -139,7 +146,7 @@ func (rec *reconciliation) recordedZones() []string {
 
 // allKinds are the kinds of all resources that a shoot may have.
 func (rec *reconciliation) allKinds() []kind {
-	kinds := []kind{kindVPC, kindDHCPOptions, kindInternetGateway, kindMainRouteTable, kindNodesGroup}
+	kinds := []kind{kindVPC, kindDHCPOptions, kindInternetGateway, kindEgressOnlyGateway, kindMainRouteTable, kindNodesGroup}
 	for _, zone := range rec.recordedZones() {
 		kinds = append(kinds, subnetKind(zone, workers), subnetKind(zone, public), subnetKind(zone, internal),
 			zoneKind(zone, awsv1alpha1.ZoneKeyRouteTable), zoneKind(zone, awsv1alpha1.ZoneKeyNATGateway), zoneKind(zone, awsv1alpha1.ZoneKeyElasticIP))
@@ -235,6 +242,10 @@ func (rec *reconciliation) removeGateways(ctx context.Context) error {
 		}
 		return rec.cloud.DeleteInternetGateway(ctx, id)
 	})
+}
+
+func (rec *reconciliation) removeEgressOnlyGateways(ctx context.Context) error {
+	return rec.removeEach(ctx, "egress-only internet gateway", rec.toDelete.egressOnlyGateways, rec.cloud.DeleteEgressOnlyGateway)
 }
 
 func (rec *reconciliation) removeNATGateways(ctx context.Context) error {

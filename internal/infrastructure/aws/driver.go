@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -122,7 +123,7 @@ func (d *Driver) newReconciliation(
 	}
 	return &reconciliation{
 		plan: wanted, state: recorded, cloud: session, recorder: recorder, log: shoot.Log, now: d.now, visibleAfter: d.options.VisibleAfter,
-		nothingExists: shoot.FirstAttempt && recorded.nothingCreated(), zones: map[string]*zoneResources{},
+		nothingExists: shoot.FirstAttempt && recorded.nothingCreated(), zones: map[string]*zoneResources{}, takenIPv6: map[netip.Prefix]bool{}, workersIPv6: map[string]string{},
 	}, nil
 }
 

@@ -37,6 +37,7 @@ type environment struct {
 	infra  *extensionsv1alpha1.Infrastructure
 	secret map[string][]byte
 
+	families  []gardencorev1beta1.IPFamily
 	attempted bool
 }
 
@@ -89,7 +90,7 @@ func (env *environment) shootInput() *infrastructure.Shoot {
 		Infrastructure: env.infra.DeepCopy(), Credentials: env.secret, TechnicalID: technicalID, UID: shootUID, FirstAttempt: first, Log: testr.New(env.t),
 		Cluster: &contract.Cluster{
 			Shoot: &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{Networking: &gardencorev1beta1.Networking{
-				Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
+				Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"), IPFamilies: env.families,
 			}}},
 			CloudProfile: &gardencorev1beta1.CloudProfile{},
 		},

@@ -60,11 +60,15 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
 		vpc: vpcSpec{
 			givenID: value(networks.VPC.ID), cidr: value(networks.VPC.CIDR), dedicated: value(in.config.EnableDedicatedTenancyForVPC),
 		},
+		ipv4: in.has(gardencorev1beta1.IPFamilyIPv4), ipv6: in.has(gardencorev1beta1.IPFamilyIPv6),
 		nodesGroupID: value(networks.NodesSecurityGroupID),
 		publicKey:    string(shoot.Infrastructure.Spec.SSHPublicKey),
 		ecrAccess:    in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,
 		ignored:      ignoredTags(in.config.IgnoreTags),
 		pods:         value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
+	}
+	if pool := networks.VPC.Ipv6IpamPool; pool != nil {
+		p.vpc.ipamPoolID, p.vpc.ipamCIDR = value(pool.ID), value(pool.CIDRBlock)
 	}
 	for _, service := range networks.VPC.GatewayEndpoints {
 		p.endpoints = append(p.endpoints, servicePrefix(p.region)+service)
@@ -74,16 +78,28 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
 		names = append(names, zone.Name)
 	}
 	suffixes := numberZones(names, recorded.suffixes())
-	for _, zone := range networks.Zones {
+	for i, zone := range networks.Zones {
 		if slices.ContainsFunc(p.zones, func(known zoneSpec) bool { return known.name == zone.Name }) {
 			continue // old shoots have duplicates, of which the first one counts
 		}
 		p.zones = append(p.zones, zoneSpec{
-			name: zone.Name, suffix: suffixes[zone.Name], workers: value(zone.Workers), public: value(zone.Public), internal: value(zone.Internal),
+			name: zone.Name, index: i, suffix: suffixes[zone.Name], workers: value(zone.Workers), public: value(zone.Public), internal: value(zone.Internal),
 			addressID: value(zone.ElasticIPAllocationID),
 		})
 	}
 	return p
+}
+
+// has reports whether the shoot's network has a family. Without any it has IPv4.
+func (in *inputs) has(family gardencorev1beta1.IPFamily) bool {
+	switch {
+	case in.config.UsesDualStack():
+		return true
+	case len(in.networking.IPFamilies) == 0:
+		return family == gardencorev1beta1.IPFamilyIPv4
+	default:
+		return slices.Contains(in.networking.IPFamilies, family)
+	}
 }
 
 // ignoredTags returns which tags of others stay.

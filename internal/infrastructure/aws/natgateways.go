@@ -178,6 +178,11 @@ func (rec *reconciliation) ensureNATRoute(ctx context.Context, z zoneSpec) error
 			table = rec.observed.tables[i]
 		}
 	}
+	if rec.plan.ipv6 {
+		if err := rec.ensureRoute(ctx, table, cloudaws.Route{Destination: translated, NATGatewayID: resources.natID}); err != nil {
+			return err
+		}
+	}
 	return rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhere, NATGatewayID: resources.natID})
 }
 

@@ -17,6 +17,7 @@ type observation struct {
 	dnsSupport, dnsHostnames bool
 	dhcpOptions              *cloudaws.DHCPOptions
 	gateway                  *cloudaws.InternetGateway
+	egressOnlyGateway        *cloudaws.EgressOnlyGateway
 	subnets                  []cloudaws.Subnet
 	tables                   []cloudaws.RouteTable
 	natGateways              []cloudaws.NATGateway
@@ -81,6 +82,15 @@ func (rec *reconciliation) readsOfVPC(ctx context.Context, vpcID string) []func(
 			return wrap(err, "reading NAT gateways")
 		},
 		func() error { return rec.observeGroups(ctx, in) },
+	}
+	if rec.plan.ipv6 {
+		reads = append(reads, func() error {
+			found, err := rec.cloud.ListEgressOnlyGateways(ctx, in)
+			if len(found) > 0 { // a VPC has one at most
+				observed.egressOnlyGateway = &found[0]
+			}
+			return wrap(err, "reading the egress-only internet gateway")
+		})
 	}
 	if len(rec.plan.endpoints)+len(rec.recordedEndpoints()) > 0 {
 		reads = append(reads, func() (err error) {

@@ -44,6 +44,8 @@ type plan struct {
 	// ignored reports whether a foreign tag stays.
 	ignored func(key string) bool
 
+	// ipv4 and ipv6 are the families of the shoot's network; at least one.
+	ipv4, ipv6            bool
 	pods, nodes, services string
 }
 
@@ -51,11 +53,15 @@ type plan struct {
 type vpcSpec struct {
 	givenID, cidr string
 	dedicated     bool
+	// ipamPoolID and ipamCIDR say where a VPC takes its IPv6 range from; without a pool, it is one of Amazon's.
+	ipamPoolID, ipamCIDR string
 }
 
 // zoneSpec is what a shoot wants in a zone.
 type zoneSpec struct {
 	name string
+	// index is the zone's place in the configuration, by which IPv6 ranges are chosen.
+	index int
 	// suffix numbers the zone in names, e.g. "z0". It never changes while the zone is recorded.
 	suffix string
 	// workers, public and internal are ranges of subnets; public and internal may be empty.
@@ -109,20 +115,27 @@ const (
 // subnetSpec is a subnet of a zone.
 type subnetSpec struct {
 	role role
+	// cidr is empty for the nodes of a shoot without IPv4.
 	cidr string
-	tags cloudaws.Tags
+	// ipv6Number is the number of the IPv6 range in that of the VPC.
+	ipv6Number int
+	tags       cloudaws.Tags
 }
 
 // subnets returns the subnets of a zone, that of the NAT gateway first.
 func (p *plan) subnets(z zoneSpec) []subnetSpec {
 	var all []subnetSpec
 	if z.public != "" {
-		all = append(all, subnetSpec{public, z.public, p.tags(p.technicalID+"-public-utility-"+z.suffix, cloudaws.Tags{tagPublicBalancer: "1"})})
+		all = append(all, subnetSpec{public, z.public, subnetNumber(z.index, public), p.tags(p.technicalID+"-public-utility-"+z.suffix, cloudaws.Tags{tagPublicBalancer: "1"})})
 	}
 	if z.internal != "" {
-		all = append(all, subnetSpec{internal, z.internal, p.tags(p.technicalID+"-private-utility-"+z.suffix, cloudaws.Tags{tagInnerBalancer: "1"})})
+		all = append(all, subnetSpec{internal, z.internal, subnetNumber(z.index, internal), p.tags(p.technicalID+"-private-utility-"+z.suffix, cloudaws.Tags{tagInnerBalancer: "1"})})
 	}
-	return append(all, subnetSpec{workers, z.workers, p.tags(p.technicalID + "-nodes-" + z.suffix)})
+	nodes := subnetSpec{workers, z.workers, subnetNumber(z.index, workers), p.tags(p.technicalID + "-nodes-" + z.suffix)}
+	if !p.ipv4 {
+		nodes.cidr = ""
+	}
+	return append(all, nodes)
 }
 
 // hasPublic reports whether any zone has a subnet with a way to the internet.
@@ -141,11 +154,17 @@ func (p *plan) domain() string {
 // nodesRules returns the rules of the security group of nodes: everything among nodes, everything out, and ports of Services for everybody and for load
 // balancers.
 func (p *plan) nodesRules(groupID string) []cloudaws.Rule {
-	rules := []cloudaws.Rule{
-		{Protocol: cloudaws.AllProtocols, GroupID: groupID},
-		{Protocol: cloudaws.AllProtocols, CIDR: anywhere, Egress: true},
+	rules := []cloudaws.Rule{{Protocol: cloudaws.AllProtocols, GroupID: groupID}}
+	var peers []string
+	if p.ipv4 {
+		peers = append(peers, anywhere)
 	}
-	peers := []string{anywhere}
+	if p.ipv6 {
+		peers = append(peers, anywhereIPv6)
+	}
+	for _, peer := range peers {
+		rules = append(rules, cloudaws.Rule{Protocol: cloudaws.AllProtocols, CIDR: peer, Egress: true})
+	}
 	for _, z := range p.zones {
 		peers = append(peers, z.internal, z.public)
 	}

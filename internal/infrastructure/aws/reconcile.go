@@ -21,6 +21,10 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	intended := add("saving what will be created", rec.saveMissing, observed)
 
 	vpc := add("ensuring VPC", rec.ensureVPC, intended)
+	ranges := g.Add(contract.Task{Name: "awaiting IPv6 range of the VPC", Do: rec.ensureIPv6Range, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{vpc}})
+	egressOnly := g.Add(contract.Task{
+		Name: "ensuring egress-only internet gateway", Do: rec.ensureEgressOnlyGateway, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{vpc},
+	})
 	dhcp := unlessGiven("ensuring DHCP options", rec.ensureDHCPOptions, intended)
 	unlessGiven("assigning DHCP options to the VPC", rec.assignDHCPOptions, vpc, dhcp)
 	add("ensuring DNS in the VPC", rec.ensureDNS, vpc)
@@ -30,11 +34,14 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 		Name: "ensuring route table of public subnets", Do: rec.ensureMainTable, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{gateway},
 	})
 	add("ensuring security group of nodes", rec.ensureNodesGroup, vpc)
-	tables, routes := []contract.TaskID{mainTable}, []contract.TaskID{}
+	var tables, routes, subnets []contract.TaskID
+	before := zoneTasks{ranges: ranges, egressOnly: egressOnly, gateway: gateway, mainTable: mainTable}
 	for _, z := range rec.plan.zones {
-		table, routed := rec.addZone(g, z, vpc, gateway, mainTable)
-		tables, routes = append(tables, table), append(routes, routed...)
+		zone := rec.addZone(g, z, before)
+		tables, routes, subnets = append(tables, zone.table), append(routes, zone.routed...), append(subnets, zone.workers)
 	}
+	g.Add(contract.Task{Name: "reserving the range of services", Do: rec.ensureServiceRange, SkipIf: !rec.plan.ipv6, After: subnets})
+	tables = append(tables, mainTable)
 	ready := add("awaiting NAT gateways", rec.waitForNATGateways, routes...)
 	add("removing former NAT gateways", rec.removeFormer, ready)
 	add("ensuring gateway endpoints", rec.ensureEndpoints, tables...)
@@ -46,8 +53,17 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	return g
 }
 
-// addZone adds the tasks of a zone, and returns the one after which its route table exists, and the one after which it leads to the NAT gateway, if there is one.
-func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, vpc, gateway, mainTable contract.TaskID) (table contract.TaskID, routed []contract.TaskID) {
+// zoneTasks are tasks that those of a zone depend on.
+type zoneTasks struct{ ranges, egressOnly, gateway, mainTable contract.TaskID }
+
+// addedZone are the tasks of a zone that others depend on. Without a public subnet, nothing is routed.
+type addedZone struct {
+	workers, table contract.TaskID
+	routed         []contract.TaskID
+}
+
+// addZone adds the tasks of a zone.
+func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, before zoneTasks) addedZone {
 	rec.zones[z.name] = &zoneResources{subnets: map[role]string{}}
 	add := func(name string, do func(context.Context, zoneSpec) error, after ...contract.TaskID) contract.TaskID {
 		return g.Add(contract.Task{Name: name + " of zone " + z.name, Do: func(ctx context.Context) error { return do(ctx, z) }, After: after})
@@ -56,22 +72,23 @@ func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, vpc, gateway, 
 	for _, wanted := range rec.plan.subnets(z) {
 		subnets[wanted.role] = add("ensuring "+string(wanted.role)+" subnet", func(ctx context.Context, z zoneSpec) error {
 			return rec.ensureSubnet(ctx, z, wanted)
-		}, vpc)
+		}, before.ranges)
 	}
-	table = add("ensuring route table", rec.ensureZoneTable, vpc)
+	added := addedZone{workers: subnets[workers], table: add("ensuring route table", rec.ensureZoneTable, before.egressOnly)}
 	for r, subnet := range subnets {
-		after := []contract.TaskID{subnet, table}
+		after := []contract.TaskID{subnet, added.table}
 		if r == public {
-			after = []contract.TaskID{subnet, mainTable}
+			after = []contract.TaskID{subnet, before.mainTable}
 		}
 		add("associating "+string(r)+" subnet", func(ctx context.Context, z zoneSpec) error { return rec.ensureAssociation(ctx, z, r) }, after...)
 	}
 	if z.public == "" {
-		return table, nil
+		return added
 	}
-	address := add("ensuring elastic IP", rec.ensureAddress, vpc)
-	nat := add("ensuring NAT gateway", rec.ensureNATGateway, address, subnets[public], gateway, mainTable)
-	return table, []contract.TaskID{add("ensuring route to NAT gateway", rec.ensureNATRoute, table, nat)}
+	address := add("ensuring elastic IP", rec.ensureAddress, before.ranges)
+	nat := add("ensuring NAT gateway", rec.ensureNATGateway, address, subnets[public], before.gateway, before.mainTable)
+	added.routed = []contract.TaskID{add("ensuring route to NAT gateway", rec.ensureNATRoute, added.table, nat)}
+	return added
 }
 
 // saveMissing saves in one write what will be created. If the process ends between a creation and the write of its ID, the next one knows what to look for.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -38,12 +39,15 @@ type reconciliation struct {
 
 	// Results of tasks. Each has one writer, and its readers run after it.
 	vpcID, dhcpOptionsID, gatewayID, mainTableID, nodesGroupID string
-	roleARN                                                    string
+	egressOnlyGatewayID, serviceCIDR, roleARN                  string
+	vpcIPv6                                                    netip.Prefix
 	zones                                                      map[string]*zoneResources // by the zone's name; made before the graph runs
 
-	mutex    sync.Mutex
-	findings []string // guarded by mutex
-	saving   sync.Mutex
+	mutex       sync.Mutex
+	findings    []string              // guarded by mutex
+	takenIPv6   map[netip.Prefix]bool // guarded by mutex: ranges of subnets in the VPC
+	workersIPv6 map[string]string     // guarded by mutex: ranges of the nodes' subnets by their IDs
+	saving      sync.Mutex
 }
 
 // zoneResources are the results of the tasks of one zone.

@@ -9,14 +9,19 @@ import (
 
 // outcome is what the reconciliation has achieved. Lists have a fixed order, so that nothing is written again without a change.
 func (rec *reconciliation) outcome() *infrastructure.Outcome {
-	egress := rec.egressCIDRs()
-	return &infrastructure.Outcome{
+	outcome := &infrastructure.Outcome{
 		ProviderStatus: rec.providerStatus(),
 		State:          rec.state.infrastructureState(),
-		EgressCIDRs:    egress,
+		EgressCIDRs:    rec.egressCIDRs(),
 		Pods:           one(rec.plan.pods), Nodes: one(rec.plan.nodes), Services: one(rec.plan.services),
 		Findings: rec.allFindings(),
 	}
+	if rec.plan.ipv6 {
+		vpc := rec.vpcIPv6.String()
+		outcome.Nodes, outcome.Pods, outcome.Services = append(outcome.Nodes, vpc), append(outcome.Pods, vpc), append(outcome.Services, rec.serviceCIDR)
+		outcome.EgressCIDRs = append(outcome.EgressCIDRs, vpc)
+	}
+	return outcome
 }
 
 func (rec *reconciliation) providerStatus() *awsv1alpha1.InfrastructureStatus {

@@ -26,7 +26,10 @@ func (rec *reconciliation) ensureVPC(ctx context.Context) error {
 		return rec.repairTags(ctx, vpc.ID, tags, vpc.Tags)
 	}
 	id, err := rec.create(kindVPC, "VPC", false, func() (string, error) {
-		vpc, err := rec.cloud.CreateVPC(ctx, cloudaws.VPCCreate{CIDR: rec.plan.vpc.cidr, Dedicated: rec.plan.vpc.dedicated, Tags: tags})
+		vpc, err := rec.cloud.CreateVPC(ctx, cloudaws.VPCCreate{
+			CIDR: rec.plan.vpc.cidr, Dedicated: rec.plan.vpc.dedicated, AmazonIPv6: rec.plan.ipv6 && rec.plan.vpc.ipamPoolID == "",
+			IPAMPoolID: rec.plan.vpc.ipamPoolID, IPv6CIDR: rec.plan.vpc.ipamCIDR, Tags: tags,
+		})
 		return vpc.ID, err
 	})
 	rec.vpcID = id

@@ -21,7 +21,7 @@ func (rec *reconciliation) observedSubnet(z zoneSpec, wanted subnetSpec) *clouda
 	}
 	for i := range rec.observed.subnets {
 		subnet := &rec.observed.subnets[i]
-		if rec.plan.owns(subnet.Tags) && subnet.Zone == z.name && sameRange(subnet.CIDR, wanted.cidr) {
+		if rec.plan.owns(subnet.Tags) && subnet.Zone == z.name && sameRange(subnet.CIDR, wanted.cidr) && subnet.Tags[tagName] == wanted.tags[tagName] {
 			return subnet
 		}
 	}
@@ -37,17 +37,34 @@ func (rec *reconciliation) ensureSubnet(ctx context.Context, z zoneSpec, wanted 
 			return cloud.Errorf(cloud.Configuration, "networks.zones: the %s subnet %s of zone %s has the range %s in zone %s, and not %s: subnets cannot be changed",
 				wanted.role, subnet.ID, z.name, subnet.CIDR, subnet.Zone, wanted.cidr)
 		}
+		if rec.plan.ipv6 {
+			if err := rec.ensureSubnetIPv6(ctx, subnet, wanted); err != nil {
+				return err
+			}
+		}
 		return rec.repairTags(ctx, subnet.ID, wanted.tags, subnet.Tags)
 	}
-	id, err := rec.create(k, fmt.Sprintf("%s subnet of zone %s", wanted.role, z.name), false, func() (string, error) {
-		subnet, err := rec.cloud.CreateSubnet(ctx, cloudaws.SubnetCreate{VPCID: rec.vpcID, Zone: z.name, CIDR: wanted.cidr, Tags: wanted.tags})
-		return subnet.ID, err
-	})
-	if err != nil {
+	create := cloudaws.SubnetCreate{VPCID: rec.vpcID, Zone: z.name, CIDR: wanted.cidr, Tags: wanted.tags}
+	if rec.plan.ipv6 {
+		var err error
+		if create.IPv6CIDR, err = rec.takeIPv6(wanted.ipv6Number); err != nil {
+			return err
+		}
+	}
+	var created cloudaws.Subnet
+	if _, err := rec.create(k, fmt.Sprintf("%s subnet of zone %s", wanted.role, z.name), false, func() (string, error) {
+		var err error
+		created, err = rec.cloud.CreateSubnet(ctx, create)
+		return created.ID, err
+	}); err != nil {
 		return err
 	}
-	rec.zone(z.name).setSubnet(wanted.role, id)
-	return nil
+	rec.zone(z.name).setSubnet(wanted.role, created.ID)
+	if !rec.plan.ipv6 {
+		return nil
+	}
+	created.IPv6 = []cloudaws.IPv6Block{{CIDR: create.IPv6CIDR, State: cloudaws.Associated}}
+	return rec.ensureSubnetIPv6(ctx, &created, wanted)
 }
 
 // sameRange compares ranges by their meaning.
@@ -103,13 +120,21 @@ func (rec *reconciliation) ensureMainTable(ctx context.Context) error {
 		return err
 	}
 	rec.mainTableID = table.ID
+	if rec.plan.ipv6 {
+		if err := rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhereIPv6, GatewayID: rec.gatewayID}); err != nil {
+			return err
+		}
+	}
 	return rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhere, GatewayID: rec.gatewayID})
 }
 
 func (rec *reconciliation) ensureZoneTable(ctx context.Context, z zoneSpec) error {
 	table, err := rec.ensureTable(ctx, zoneKind(z.name, awsv1alpha1.ZoneKeyRouteTable), rec.plan.routeTableName(z))
 	rec.zone(z.name).table = table.ID
-	return err
+	if err != nil || !rec.plan.ipv6 {
+		return err
+	}
+	return rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhereIPv6, EgressOnlyGatewayID: rec.egressOnlyGatewayID})
 }
 
 // ensureAssociation makes a subnet use the route table of its zone or, if it is public, the one with the way to the internet.
