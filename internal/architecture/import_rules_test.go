@@ -301,7 +301,7 @@ func contractRules() []importRule {
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result",
 			mayImport: []string{
 				"internal/infrastructure", "internal/contract", "internal/cloud", "internal/cloud/record", "internal/fielderrors",
-				"internal/cloud/aws", "internal/cloud/aws/auth", "apis/aws/...", gardenerTypes,
+				"internal/cloud/aws", "internal/cloud/aws/auth", "apis/aws/...", "apis/networking", gardenerTypes,
 			},
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},

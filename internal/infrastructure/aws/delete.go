@@ -44,6 +44,9 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	groups := add("deleting security groups", rec.removeGroups, balancers, found)
 	gateways := add("deleting internet gateway", rec.removeGateways, addresses, balancers, tables)
 	egressOnly := add("deleting egress-only internet gateway", rec.removeEgressOnlyGateways, subnets)
+	g.Add(contract.Task{
+		Name: "removing tags of given subnets", Do: rec.releaseGiven, SkipIf: !rec.plan.givenSubnets, After: []contract.TaskID{found},
+	})
 	vpc := add("deleting VPC", rec.removeVPC, subnets, tables, groups, gateways, egressOnly, endpoints)
 	add("deleting DHCP options", rec.removeDHCPOptions, vpc)
 	return g
@@ -122,6 +125,9 @@ func (rec *reconciliation) collectRecorded() {
 	add(&d.tables, kindMainRouteTable)
 	add(&d.groups, kindNodesGroup)
 	for _, zone := range rec.recordedZones() {
+		if rec.plan.givenSubnets {
+			break
+		}
 		for _, r := range []role{workers, public, internal} {
 			add(&d.subnets, subnetKind(zone, r))
 		}

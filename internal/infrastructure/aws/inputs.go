@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
+	"github.com/trellis-garden/trellis/apis/networking"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/auth"
 	"github.com/trellis-garden/trellis/internal/contract"
@@ -21,6 +22,8 @@ type inputs struct {
 	config *awsv1alpha1.InfrastructureConfig
 	// networking is never nil.
 	networking *gardencorev1beta1.Networking
+	// routesPods is true if the network plugin does not encapsulate packets of pods.
+	routesPods bool
 }
 
 func configPath() *field.Path { return field.NewPath("spec", "providerConfig") }
@@ -38,6 +41,11 @@ func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 	var err error
 	if result.config, err = awsv1alpha1.DecodeInfrastructureConfig(shoot.Infrastructure.Spec.ProviderConfig); err != nil {
 		return result, field.ErrorList{field.Invalid(configPath(), field.OmitValueType{}, err.Error())}
+	}
+	if kind := result.networking.Type; kind != nil {
+		if result.routesPods, err = networking.NativeRouting(*kind, result.networking.ProviderConfig, Type); err != nil {
+			return result, field.ErrorList{field.Invalid(field.NewPath("shoot", "spec", "networking", "providerConfig"), field.OmitValueType{}, err.Error())}
+		}
 	}
 	return result, nil
 }
@@ -61,11 +69,11 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
 			givenID: value(networks.VPC.ID), cidr: value(networks.VPC.CIDR), dedicated: value(in.config.EnableDedicatedTenancyForVPC),
 		},
 		ipv4: in.has(gardencorev1beta1.IPFamilyIPv4), ipv6: in.has(gardencorev1beta1.IPFamilyIPv6),
-		nodesGroupID: value(networks.NodesSecurityGroupID),
-		publicKey:    string(shoot.Infrastructure.Spec.SSHPublicKey),
-		ecrAccess:    in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,
-		ignored:      ignoredTags(in.config.IgnoreTags),
-		pods:         value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
+		nodesGroupID: value(networks.NodesSecurityGroupID), givenSubnets: networks.HasExistingSubnets(), routesPods: in.routesPods,
+		publicKey: string(shoot.Infrastructure.Spec.SSHPublicKey),
+		ecrAccess: in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,
+		ignored:   ignoredTags(in.config.IgnoreTags),
+		pods:      value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
 	}
 	if pool := networks.VPC.Ipv6IpamPool; pool != nil {
 		p.vpc.ipamPoolID, p.vpc.ipamCIDR = value(pool.ID), value(pool.CIDRBlock)
@@ -85,6 +93,9 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
 		p.zones = append(p.zones, zoneSpec{
 			name: zone.Name, index: i, suffix: suffixes[zone.Name], workers: value(zone.Workers), public: value(zone.Public), internal: value(zone.Internal),
 			addressID: value(zone.ElasticIPAllocationID),
+			given: map[role]string{
+				workers: value(zone.WorkersSubnetID), public: value(zone.PublicSubnetID), internal: value(zone.InternalSubnetID),
+			},
 		})
 	}
 	return p

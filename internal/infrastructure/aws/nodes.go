@@ -36,7 +36,11 @@ func (rec *reconciliation) ensureNodesGroup(ctx context.Context) error {
 	}
 	rec.nodesGroupID = group.ID
 	rec.recordOwn(kindNodesGroup, group.ID)
-	missing, superfluous := ruleChanges(rec.plan.nodesRules(group.ID), group.Rules)
+	balancers := rec.plan.balancerRanges()
+	if rec.plan.givenSubnets {
+		balancers = rec.givenRanges
+	}
+	missing, superfluous := ruleChanges(rec.plan.nodesRules(group.ID, balancers), group.Rules)
 	if err := rec.cloud.AddRules(ctx, group.ID, missing); err != nil && cloudaws.CodeOf(err) != "InvalidPermission.Duplicate" {
 		return fmt.Errorf("adding rules to security group %s: %w", group.ID, err)
 	}

@@ -39,8 +39,12 @@ type plan struct {
 	endpoints []string
 	// nodesGroupID is the user's security group of nodes; empty if the shoot has its own.
 	nodesGroupID string
-	publicKey    string
-	ecrAccess    bool
+	// givenSubnets means that the user gives the subnets of all zones: the shoot then has no gateways, route tables and endpoints.
+	givenSubnets bool
+	// routesPods means that the network of pods does not encapsulate packets, so that a controller maintains routes.
+	routesPods bool
+	publicKey  string
+	ecrAccess  bool
 	// ignored reports whether a foreign tag stays.
 	ignored func(key string) bool
 
@@ -66,6 +70,8 @@ type zoneSpec struct {
 	suffix string
 	// workers, public and internal are ranges of subnets; public and internal may be empty.
 	workers, public, internal string
+	// given are the IDs of the user's subnets; empty if the shoot has its own.
+	given map[role]string
 	// addressID is the user's elastic IP for the NAT gateway; empty if the shoot allocates one.
 	addressID string
 }
@@ -140,7 +146,7 @@ func (p *plan) subnets(z zoneSpec) []subnetSpec {
 
 // hasPublic reports whether any zone has a subnet with a way to the internet.
 func (p *plan) hasPublic() bool {
-	return slices.ContainsFunc(p.zones, func(z zoneSpec) bool { return z.public != "" })
+	return !p.givenSubnets && slices.ContainsFunc(p.zones, func(z zoneSpec) bool { return z.public != "" })
 }
 
 // domain is the domain of the nodes' names, which AWS chooses.
@@ -151,9 +157,18 @@ func (p *plan) domain() string {
 	return p.region + ".compute.internal"
 }
 
-// nodesRules returns the rules of the security group of nodes: everything among nodes, everything out, and ports of Services for everybody and for load
-// balancers.
-func (p *plan) nodesRules(groupID string) []cloudaws.Rule {
+// balancerRanges are the ranges of the shoot's own subnets for load balancers.
+func (p *plan) balancerRanges() []string {
+	var all []string
+	for _, z := range p.zones {
+		all = append(all, z.internal, z.public)
+	}
+	return all
+}
+
+// nodesRules returns the rules of the security group of nodes: everything among nodes, everything out, and ports of Services for everybody and for the ranges
+// of load balancers.
+func (p *plan) nodesRules(groupID string, balancers []string) []cloudaws.Rule {
 	rules := []cloudaws.Rule{{Protocol: cloudaws.AllProtocols, GroupID: groupID}}
 	var peers []string
 	if p.ipv4 {
@@ -165,10 +180,7 @@ func (p *plan) nodesRules(groupID string) []cloudaws.Rule {
 	for _, peer := range peers {
 		rules = append(rules, cloudaws.Rule{Protocol: cloudaws.AllProtocols, CIDR: peer, Egress: true})
 	}
-	for _, z := range p.zones {
-		peers = append(peers, z.internal, z.public)
-	}
-	for _, peer := range peers {
+	for _, peer := range append(peers, balancers...) {
 		if peer == "" {
 			continue
 		}

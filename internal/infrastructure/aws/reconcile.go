@@ -23,7 +23,7 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	vpc := add("ensuring VPC", rec.ensureVPC, intended)
 	ranges := g.Add(contract.Task{Name: "awaiting IPv6 range of the VPC", Do: rec.ensureIPv6Range, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{vpc}})
 	egressOnly := g.Add(contract.Task{
-		Name: "ensuring egress-only internet gateway", Do: rec.ensureEgressOnlyGateway, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{vpc},
+		Name: "ensuring egress-only internet gateway", Do: rec.ensureEgressOnlyGateway, SkipIf: !rec.plan.ipv6 || rec.plan.givenSubnets, After: []contract.TaskID{vpc},
 	})
 	dhcp := unlessGiven("ensuring DHCP options", rec.ensureDHCPOptions, intended)
 	unlessGiven("assigning DHCP options to the VPC", rec.assignDHCPOptions, vpc, dhcp)
@@ -33,24 +33,42 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	mainTable := g.Add(contract.Task{
 		Name: "ensuring route table of public subnets", Do: rec.ensureMainTable, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{gateway},
 	})
-	add("ensuring security group of nodes", rec.ensureNodesGroup, vpc)
-	var tables, routes, subnets []contract.TaskID
-	before := zoneTasks{ranges: ranges, egressOnly: egressOnly, gateway: gateway, mainTable: mainTable}
-	for _, z := range rec.plan.zones {
-		zone := rec.addZone(g, z, before)
-		tables, routes, subnets = append(tables, zone.table), append(routes, zone.routed...), append(subnets, zone.workers)
+	group := contract.Task{Name: "ensuring security group of nodes", Do: rec.ensureNodesGroup, After: []contract.TaskID{vpc}}
+	if rec.plan.givenSubnets {
+		group.After = []contract.TaskID{rec.addGivenSubnets(g, ranges)}
+	} else {
+		rec.addZones(g, zoneTasks{ranges: ranges, egressOnly: egressOnly, gateway: gateway, mainTable: mainTable})
 	}
-	g.Add(contract.Task{Name: "reserving the range of services", Do: rec.ensureServiceRange, SkipIf: !rec.plan.ipv6, After: subnets})
-	tables = append(tables, mainTable)
-	ready := add("awaiting NAT gateways", rec.waitForNATGateways, routes...)
-	add("removing former NAT gateways", rec.removeFormer, ready)
-	add("ensuring gateway endpoints", rec.ensureEndpoints, tables...)
+	g.Add(group)
 
 	role := add("ensuring role of nodes", rec.ensureRole, intended)
 	add("ensuring policy of the role", rec.ensurePolicy, role)
 	add("ensuring instance profile of nodes", rec.ensureProfile, role)
 	add("ensuring key pair", rec.ensureKeyPair, intended)
 	return g
+}
+
+// addGivenSubnets adds the tasks for subnets of the user, and returns the one after which they are known.
+func (rec *reconciliation) addGivenSubnets(g *contract.Graph, ranges contract.TaskID) contract.TaskID {
+	given := g.Add(contract.Task{Name: "checking given subnets", Do: rec.useGivenSubnets, After: []contract.TaskID{ranges}})
+	g.Add(contract.Task{Name: "tagging given subnets", Do: rec.tagGivenSubnets, After: []contract.TaskID{given}})
+	g.Add(contract.Task{Name: "tagging route tables of given subnets", Do: rec.tagGivenTables, After: []contract.TaskID{given}})
+	g.Add(contract.Task{Name: "reserving the range of services", Do: rec.ensureServiceRange, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{given}})
+	return given
+}
+
+// addZones adds the tasks for subnets of the shoot's own.
+func (rec *reconciliation) addZones(g *contract.Graph, before zoneTasks) {
+	tables := []contract.TaskID{before.mainTable}
+	var routes, subnets []contract.TaskID
+	for _, z := range rec.plan.zones {
+		zone := rec.addZone(g, z, before)
+		tables, routes, subnets = append(tables, zone.table), append(routes, zone.routed...), append(subnets, zone.workers)
+	}
+	g.Add(contract.Task{Name: "reserving the range of services", Do: rec.ensureServiceRange, SkipIf: !rec.plan.ipv6, After: subnets})
+	ready := g.Add(contract.Task{Name: "awaiting NAT gateways", Do: rec.waitForNATGateways, After: routes})
+	g.Add(contract.Task{Name: "removing former NAT gateways", Do: rec.removeFormer, After: []contract.TaskID{ready}})
+	g.Add(contract.Task{Name: "ensuring gateway endpoints", Do: rec.ensureEndpoints, After: tables})
 }
 
 // zoneTasks are tasks that those of a zone depend on.
@@ -103,8 +121,10 @@ func (rec *reconciliation) saveMissing(ctx context.Context) error {
 			}
 		}
 	}
-	for _, z := range rec.plan.zones {
-		rec.addMissingOfZone(missing, z)
+	if !rec.plan.givenSubnets {
+		for _, z := range rec.plan.zones {
+			rec.addMissingOfZone(missing, z)
+		}
 	}
 	if rec.plan.nodesGroupID == "" && rec.observed.nodesGroup == nil {
 		missing[kindNodesGroup] = rec.plan.nodesName()

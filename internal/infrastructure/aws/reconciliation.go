@@ -41,7 +41,9 @@ type reconciliation struct {
 	vpcID, dhcpOptionsID, gatewayID, mainTableID, nodesGroupID string
 	egressOnlyGatewayID, serviceCIDR, roleARN                  string
 	vpcIPv6                                                    netip.Prefix
-	zones                                                      map[string]*zoneResources // by the zone's name; made before the graph runs
+	// givenRanges are the IPv4 ranges of the user's subnets for load balancers.
+	givenRanges []string
+	zones       map[string]*zoneResources // by the zone's name; made before the graph runs
 
 	mutex       sync.Mutex
 	findings    []string              // guarded by mutex

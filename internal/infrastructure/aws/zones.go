@@ -77,6 +77,16 @@ func sameRange(a, b string) bool {
 	return err == nil && one.Masked() == other.Masked()
 }
 
+// containsRange reports whether a range is part of another one.
+func containsRange(whole, part string) bool {
+	one, err := netip.ParsePrefix(whole)
+	if err != nil {
+		return false
+	}
+	other, err := netip.ParsePrefix(part)
+	return err == nil && one.Bits() <= other.Bits() && one.Contains(other.Addr())
+}
+
 // observedTable returns the shoot's route table of a kind: the recorded one, or else the one with the shoot's tags and the name.
 func (rec *reconciliation) observedTable(k kind, name string) *cloudaws.RouteTable {
 	return pick(rec, "route table", k, name, rec.observed.tables, func(t cloudaws.RouteTable) identity { return identity{t.ID, t.Tags} })
