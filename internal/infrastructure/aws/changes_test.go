@@ -176,3 +176,88 @@ func TestDriver_StateLost(t *testing.T) {
 	require.NoError(t, env.delete())
 	assert.Empty(t, env.cloud.Resources())
 }
+
+// Upstream's driver has created the shoot: its state lacks what only this driver records, and older tags have another value.
+func TestDriver_UpstreamState(t *testing.T) {
+	env := newEnvironment(t)
+	outcome := env.mustReconcile()
+	recorded, err := awsv1alpha1.DecodeInfrastructureState(env.infra.Status.State)
+	require.NoError(t, err)
+	for key := range recorded.Data {
+		if strings.HasPrefix(key, awsv1alpha1.StateKeyPrefix) {
+			delete(recorded.Data, key)
+		}
+	}
+	env.save(recorded)
+	env.restart()
+	env.calls()
+	again := env.mustReconcile()
+	assert.Empty(t, env.writes(), "neither routes nor rules nor policies are written")
+	assert.Equal(t, outcome.ProviderStatus, again.ProviderStatus)
+
+	env.do("CreateTags", "ResourceId.1", env.recorded(awsv1alpha1.StateKeyVPC), "Tag.1.Key", tagClusterPrefix+technicalID, "Tag.1.Value", "1")
+	env.save(recorded)
+	env.mustReconcile()
+	assert.Equal(t, []string{"CreateTags"}, env.writes(), "the older value of the tag is replaced")
+	env.save(recorded)
+	require.NoError(t, env.delete())
+	assert.Empty(t, env.cloud.Resources())
+}
+
+func TestDriver_InvalidGiven(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		change func(env *environment)
+		want   string
+	}{
+		"an elastic IP of something else": {
+			func(env *environment) {
+				address, err := env.cloud.Do(fake.EC2, "AllocateAddress", url.Values{"Domain": {"vpc"}})
+				require.NoError(env.t, err)
+				id := address.String("AllocationId")
+				other := newEnvironmentIn(env, "shoot--dev--two")
+				other.config.Networks.Zones[0].ElasticIPAllocationID = &id
+				other.mustReconcile()
+				env.config.Networks.Zones[0].ElasticIPAllocationID = &id
+			}, "is in use by interface eni-",
+		},
+		"an elastic IP that does not exist": {
+			func(env *environment) { env.config.Networks.Zones[0].ElasticIPAllocationID = new("eipalloc-0") }, "there is no elastic IP eipalloc-0 in region",
+		},
+		"a range outside the VPC": {
+			func(env *environment) {
+				g := givenVPCOf(env, "10.251.0.0/16", "eu-west-1.compute.internal")
+				env.config.Networks.VPC = awsv1alpha1.VPC{ID: &g}
+			}, "is in none of the ranges [10.251.0.0/16] of VPC",
+		},
+		"another domain": {
+			func(env *environment) {
+				g := givenVPCOf(env, "10.250.0.0/16", "example.com")
+				env.config.Networks.VPC = awsv1alpha1.VPC{ID: &g}
+			}, "must have the domain-name eu-west-1.compute.internal",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			env := newEnvironment(t)
+			test.change(env)
+			before := env.cloud.Resources()
+			_, err := env.reconcile()
+			require.ErrorContains(t, err, test.want)
+			assert.Equal(t, cloud.Configuration, cloud.KindOf(err))
+			assert.Equal(t, before, env.cloud.Resources(), "nothing was created")
+		})
+	}
+}
+
+// givenVPCOf makes a VPC with a range and a domain.
+func givenVPCOf(env *environment, cidr, domain string) string {
+	env.t.Helper()
+	created, err := env.cloud.Do(fake.EC2, "CreateVpc", url.Values{"CidrBlock": {cidr}})
+	require.NoError(env.t, err)
+	options, err := env.cloud.Do(fake.EC2, "CreateDhcpOptions", url.Values{
+		"DhcpConfiguration.1.Key": {"domain-name"}, "DhcpConfiguration.1.Value.1": {domain},
+	})
+	require.NoError(env.t, err)
+	id := created.Struct("Vpc").String("VpcId")
+	env.do("AssociateDhcpOptions", "VpcId", id, "DhcpOptionsId", options.Struct("DhcpOptions").String("DhcpOptionsId"))
+	return id
+}

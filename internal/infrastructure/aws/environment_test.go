@@ -39,6 +39,16 @@ type environment struct {
 
 	families  []gardencorev1beta1.IPFamily
 	attempted bool
+	// technicalID is that of the shoot.
+	technicalID string
+}
+
+// newEnvironmentIn returns another shoot in the same account.
+func newEnvironmentIn(env *environment, technicalID string) *environment {
+	other := *env
+	other.infra, other.attempted, other.technicalID = env.infra.DeepCopy(), false, technicalID
+	other.config = env.config.DeepCopy()
+	return &other
 }
 
 func newEnvironment(t *testing.T, options ...fake.Option) *environment {
@@ -49,7 +59,7 @@ func newEnvironment(t *testing.T, options ...fake.Option) *environment {
 	t.Cleanup(func() { require.NoError(t, cloud.Close()) })
 	key := fake.DefaultKey()
 	env := &environment{
-		t: t, cloud: cloud,
+		t: t, cloud: cloud, technicalID: technicalID,
 		config: &awsv1alpha1.InfrastructureConfig{Networks: awsv1alpha1.Networks{VPC: awsv1alpha1.VPC{CIDR: new("10.250.0.0/16")}}},
 		infra: &extensionsv1alpha1.Infrastructure{Spec: extensionsv1alpha1.InfrastructureSpec{
 			Region: fake.DefaultRegion, SSHPublicKey: []byte(sshKey),
@@ -87,7 +97,7 @@ func (env *environment) shootInput() *infrastructure.Shoot {
 	first := !env.attempted
 	env.attempted = true
 	return &infrastructure.Shoot{
-		Infrastructure: env.infra.DeepCopy(), Credentials: env.secret, TechnicalID: technicalID, UID: shootUID, FirstAttempt: first, Log: testr.New(env.t),
+		Infrastructure: env.infra.DeepCopy(), Credentials: env.secret, TechnicalID: env.technicalID, UID: shootUID, FirstAttempt: first, Log: testr.New(env.t),
 		Cluster: &contract.Cluster{
 			Shoot: &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{Networking: &gardencorev1beta1.Networking{
 				Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"), IPFamilies: env.families,

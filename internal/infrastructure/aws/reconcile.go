@@ -18,7 +18,8 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 		return g.Add(contract.Task{Name: name, Do: do, After: after, SkipIf: rec.plan.vpc.givenID != ""})
 	}
 	observed := add("reading what exists", rec.observe)
-	intended := add("saving what will be created", rec.saveMissing, observed)
+	checked := add("checking what is given", rec.checkGiven, observed)
+	intended := add("saving what will be created", rec.saveMissing, checked)
 
 	vpc := add("ensuring VPC", rec.ensureVPC, intended)
 	ranges := g.Add(contract.Task{Name: "awaiting IPv6 range of the VPC", Do: rec.ensureIPv6Range, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{vpc}})
