@@ -183,6 +183,13 @@ bench: envtest-assets ## Print what everything costs, beside budgets and the ups
 soak: envtest-assets ## Run 200 shoots for 10 minutes under restarts, errors of the cloud, killed leaders and wrong clocks; ARGS= for its flags
 	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/soak && exec $(CACHE)/e2e/soak $(ARGS)
 
+##@ With AWS' command line client (Debian: awscli)
+
+.PHONY: awscli-test
+awscli-test: ## Create, show and delete everything in the fake AWS by AWS' own client
+	@command -v aws >/dev/null || { echo "This needs AWS' command line client: apt-get install awscli" >&2; exit 1; }
+	@go test -tags awscli -count=1 -v -run TestAWSCLI ./internal/cloud/aws/fake
+
 ##@ On kind (Docker)
 
 .PHONY: e2e-kind
