@@ -2,8 +2,10 @@ package aws
 
 import (
 	"context"
+	"slices"
 
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
+	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -113,44 +115,53 @@ func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, before zoneTas
 // saveMissing saves in one write what will be created. If the process ends between a creation and the write of its ID, the next one knows what to look for.
 func (rec *reconciliation) saveMissing(ctx context.Context) error {
 	missing := map[kind]string{}
-	if rec.plan.vpc.givenID == "" {
-		for k, exists := range map[kind]bool{
-			kindVPC: rec.observed.vpc != nil, kindDHCPOptions: rec.observed.dhcpOptions != nil, kindInternetGateway: rec.observed.gateway != nil,
-		} {
-			if !exists {
-				missing[k] = rec.plan.technicalID
-			}
+	add := func(k kind, name string, isMissing bool) {
+		if isMissing {
+			missing[k] = name
 		}
 	}
-	if !rec.plan.givenSubnets {
-		for _, z := range rec.plan.zones {
-			rec.addMissingOfZone(missing, z)
+	p, observed := rec.plan, rec.observed
+	if p.vpc.givenID == "" {
+		add(kindVPC, p.technicalID, observed.vpc == nil)
+		add(kindDHCPOptions, p.technicalID, observed.dhcpOptions == nil)
+		add(kindInternetGateway, p.technicalID, observed.gateway == nil)
+		add(kindEgressOnlyGateway, p.technicalID, p.ipv6 && observed.egressOnlyGateway == nil)
+	}
+	add(kindMainRouteTable, p.technicalID, p.hasPublic() && rec.observedTable(kindMainRouteTable, p.technicalID) == nil)
+	if !p.givenSubnets {
+		for _, z := range p.zones {
+			rec.addMissingOfZone(add, z)
 		}
 	}
-	if rec.plan.nodesGroupID == "" && rec.observed.nodesGroup == nil {
-		missing[kindNodesGroup] = rec.plan.nodesName()
+	for _, service := range p.endpoints {
+		add(rec.endpointKind(service), p.endpointName(service), rec.observedEndpoint(service) == nil)
 	}
-	if rec.observed.role == nil {
-		missing[kindRole] = rec.plan.nodesName()
-	}
-	if rec.observed.profile == nil {
-		missing[kindProfile] = rec.plan.nodesName()
-	}
-	if rec.observed.keyPair == nil && rec.plan.publicKey != "" {
-		missing[kindKeyPair] = rec.plan.keyPairName()
-	}
+	add(kindNodesGroup, p.nodesName(), p.nodesGroupID == "" && observed.nodesGroup == nil)
+	add(kindRole, p.nodesName(), observed.role == nil)
+	add(kindProfile, p.nodesName(), observed.profile == nil)
+	add(kindKeyPair, p.keyPairName(), observed.keyPair == nil && p.publicKey != "")
 	return rec.saveIntents(ctx, missing)
 }
 
 // addMissingOfZone adds what will be created in a zone, and records the number of the zone.
-func (rec *reconciliation) addMissingOfZone(missing map[kind]string, z zoneSpec) {
+func (rec *reconciliation) addMissingOfZone(add func(k kind, name string, isMissing bool), z zoneSpec) {
 	for _, wanted := range rec.plan.subnets(z) {
-		if rec.observedSubnet(z, wanted) == nil {
-			missing[subnetKind(z.name, wanted.role)] = wanted.tags[tagName]
-		}
+		add(subnetKind(z.name, wanted.role), wanted.tags[tagName], rec.observedSubnet(z, wanted) == nil)
 	}
-	if z.public != "" && z.addressID == "" && rec.observedAddress(z) == nil {
-		missing[zoneKind(z.name, awsv1alpha1.ZoneKeyElasticIP)] = rec.plan.addressName(z)
+	table := zoneKind(z.name, awsv1alpha1.ZoneKeyRouteTable)
+	add(table, rec.plan.routeTableName(z), rec.observedTable(table, rec.plan.routeTableName(z)) == nil)
+	if z.public != "" {
+		add(addressKind(z), rec.plan.addressName(z), z.addressID == "" && rec.observedAddress(z) == nil)
+		add(natKind(z), rec.plan.natName(z), !rec.hasUsableNATGateway(z))
 	}
 	rec.state.SetFact(awsv1alpha1.ZoneStateKey(z.name, awsv1alpha1.ZoneKeySuffix), z.suffix)
+}
+
+// hasUsableNATGateway is false if a NAT gateway will be created.
+func (rec *reconciliation) hasUsableNATGateway(z zoneSpec) bool {
+	addressID := z.addressID
+	if address := rec.observedAddress(z); addressID == "" && address != nil {
+		addressID = address.AllocationID
+	}
+	return slices.ContainsFunc(rec.ownNATGateways(z), func(g cloudaws.NATGateway) bool { return isUsable(g, addressID, g.SubnetID) })
 }

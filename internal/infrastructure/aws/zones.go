@@ -149,9 +149,9 @@ func (rec *reconciliation) ensureZoneTable(ctx context.Context, z zoneSpec) erro
 
 // ensureAssociation makes a subnet use the route table of its zone or, if it is public, the one with the way to the internet.
 func (rec *reconciliation) ensureAssociation(ctx context.Context, z zoneSpec, r role) error {
-	subnetID, tableID := rec.zone(z.name).subnet(r), rec.zone(z.name).table
-	if r == public {
-		tableID = rec.mainTableID
+	subnetID, tableID := rec.zone(z.name).subnet(r), rec.mainTableID
+	if r != public {
+		tableID = rec.zone(z.name).table
 	}
 	key := associationKey(z.name, r)
 	for _, table := range rec.observed.tables {
