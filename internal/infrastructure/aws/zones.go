@@ -147,12 +147,17 @@ func (rec *reconciliation) ensureZoneTable(ctx context.Context, z zoneSpec) erro
 	return rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhereIPv6, EgressOnlyGatewayID: rec.egressOnlyGatewayID})
 }
 
+// tableOf reads no more than the one that exists already: another task may be writing the other.
+func (rec *reconciliation) tableOf(z zoneSpec, r role) string {
+	if r == public {
+		return rec.mainTableID
+	}
+	return rec.zone(z.name).table
+}
+
 // ensureAssociation makes a subnet use the route table of its zone or, if it is public, the one with the way to the internet.
 func (rec *reconciliation) ensureAssociation(ctx context.Context, z zoneSpec, r role) error {
-	subnetID, tableID := rec.zone(z.name).subnet(r), rec.mainTableID
-	if r != public {
-		tableID = rec.zone(z.name).table
-	}
+	subnetID, tableID := rec.zone(z.name).subnet(r), rec.tableOf(z, r)
 	key := associationKey(z.name, r)
 	for _, table := range rec.observed.tables {
 		for _, association := range table.Associations {
