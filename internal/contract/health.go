@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -92,13 +91,8 @@ func AddHealth[O Object](mgr manager.Manager, health Health[O], options Options)
 		}
 	}
 	options = options.withDefaults()
-	kind, err := apiutil.GVKForObject(health.New(), mgr.GetScheme())
-	if err != nil {
-		return fmt.Errorf("finding the kind of contract %s: %w", health.Name, err)
-	}
 	l := &healthChecker[O]{
 		health:   health,
-		kind:     kind,
 		clock:    options.Clock,
 		interval: options.HealthInterval,
 		objects:  mgr.GetCache(),

@@ -13,7 +13,6 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -35,7 +34,6 @@ const checkTimeout = 15 * time.Second
 // healthChecker checks the objects of one contract, each by one check at a time.
 type healthChecker[O Object] struct {
 	health   Health[O]
-	kind     schema.GroupVersionKind
 	clock    clock.PassiveClock
 	interval time.Duration
 	// objects is the cache that the controller's events come from. The cache and the events agree, so that an object that a
@@ -123,12 +121,8 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	patch, err := conditionsPatch(object.GetResourceVersion(), next)
-	if err != nil {
-		return nil, fmt.Errorf("computing the patch of conditions: %w", err)
-	}
-	if err := l.client.Status().Patch(ctx, metadataOf(l.kind, object), client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return nil, fmt.Errorf("writing conditions: %w", err)
+	if err := PatchConditions(ctx, l.client, object, next); err != nil {
+		return nil, err
 	}
 	for _, condition := range next {
 		before := v1beta1helper.GetCondition(known, condition.Type)
@@ -139,12 +133,26 @@ func (l *healthChecker[O]) write(ctx context.Context, object O, findings Finding
 	return next, nil
 }
 
-// conditionsPatch returns a patch that replaces all conditions of one version of an object.
-func conditionsPatch(resourceVersion string, conditions []gardencorev1beta1.Condition) ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"metadata": map[string]string{"resourceVersion": resourceVersion},
+// PatchConditions replaces all conditions of one version of an object. It fails with a conflict if the API server has another version.
+func PatchConditions(ctx context.Context, c client.Client, object Object, conditions []gardencorev1beta1.Condition) error {
+	kind, err := c.GroupVersionKindFor(object)
+	if err != nil {
+		return fmt.Errorf("finding the kind of %T: %w", object, err)
+	}
+	if len(conditions) == 0 {
+		conditions = nil
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]string{"resourceVersion": object.GetResourceVersion()},
 		"status":   map[string]any{"conditions": conditions},
 	})
+	if err != nil {
+		return fmt.Errorf("computing the patch of conditions: %w", err)
+	}
+	if err := c.Status().Patch(ctx, metadataOf(kind, object), client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("writing conditions: %w", err)
+	}
+	return nil
 }
 
 // eventHandler starts the checks of an object when it is first seen, when it becomes one that is to be checked, and after each operation. From

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/truncate"
 )
 
@@ -87,7 +88,7 @@ func (c *observerController[O]) writeConditions(
 		case apierrors.IsNotFound(err):
 			return nil, nil
 		case !apierrors.IsConflict(err):
-			return nil, fmt.Errorf("writing conditions: %w", err)
+			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("writing conditions: the object was changed by others during each of %d attempts", writeAttempts)
@@ -102,9 +103,7 @@ func (c *observerController[O]) read(ctx context.Context, object, into O) error 
 func (c *observerController[O]) patch(ctx context.Context, object O, conditions []gardencorev1beta1.Condition) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	desired := clone(object)
-	desired.GetExtensionStatus().SetConditions(conditions)
-	return c.client.Status().Patch(ctx, desired, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{}))
+	return contract.PatchConditions(ctx, c.client, object, conditions)
 }
 
 // recordEvent records an Event, in the shoot's namespace, and logs, if the status of a condition has changed. The first healthy one is no change.
