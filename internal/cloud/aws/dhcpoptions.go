@@ -36,19 +36,13 @@ func dhcpOptionsOf(d *types.DhcpOptions) DHCPOptions {
 
 // ListDHCPOptions returns the DHCP options that match the filter.
 func (s *Session) ListDHCPOptions(ctx context.Context, filter Filter) ([]DHCPOptions, error) {
-	o := ec2Read("DescribeDhcpOptions")
-	var found []DHCPOptions
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeDhcpOptions, &ec2.DescribeDhcpOptionsInput{
+	return listAll(ctx, s, ec2Read("DescribeDhcpOptions"), s.ec2.DescribeDhcpOptions, func(token *string) *ec2.DescribeDhcpOptionsInput {
+		return &ec2.DescribeDhcpOptionsInput{
 			Filters: filter.filters(names{id: "dhcp-options-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.DhcpOptions, dhcpOptionsOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeDhcpOptionsOutput) ([]DHCPOptions, *string) {
+		return convert(page.DhcpOptions, dhcpOptionsOf), page.NextToken
 	})
-	return found, err
 }
 
 // CreateDHCPOptions creates DHCP options with a domain and the VPC's name server.

@@ -48,19 +48,13 @@ func endpointOf(e *types.VpcEndpoint) Endpoint {
 
 // ListEndpoints returns the endpoints that match the filter.
 func (s *Session) ListEndpoints(ctx context.Context, filter Filter) ([]Endpoint, error) {
-	o := ec2Read("DescribeVpcEndpoints")
-	var found []Endpoint
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeVpcEndpoints, &ec2.DescribeVpcEndpointsInput{
+	return listAll(ctx, s, ec2Read("DescribeVpcEndpoints"), s.ec2.DescribeVpcEndpoints, func(token *string) *ec2.DescribeVpcEndpointsInput {
+		return &ec2.DescribeVpcEndpointsInput{
 			Filters: filter.filters(names{id: "vpc-endpoint-id", vpc: "vpc-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.VpcEndpoints, endpointOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeVpcEndpointsOutput) ([]Endpoint, *string) {
+		return convert(page.VpcEndpoints, endpointOf), page.NextToken
 	})
-	return found, err
 }
 
 // CreateEndpoint creates a gateway endpoint.

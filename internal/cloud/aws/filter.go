@@ -87,23 +87,29 @@ const (
 	pageSize = 1000
 )
 
-// eachPage requests the pages of a list until there is none. Pages may be empty.
-func eachPage(o operation, request func(token *string) (next *string, err error)) error {
+// listAll requests the pages of a list until there is none, and returns what they contain in the session's own form. Pages may be empty.
+func listAll[In, Out, Option, T any](
+	ctx context.Context, s *Session, o operation, request func(context.Context, *In, ...func(*Option)) (*Out, error),
+	input func(token *string) *In, content func(page *Out) (found []T, next *string),
+) ([]T, error) {
+	var all []T
 	var token *string
 	for range maxPages {
-		next, err := request(token)
+		page, err := invoke(ctx, s, o, request, input(token))
 		if err != nil {
-			return err
+			return nil, err
 		}
+		found, next := content(page)
+		all = append(all, found...)
 		if aws.ToString(next) == "" {
-			return nil
+			return all, nil
 		}
 		if aws.ToString(next) == aws.ToString(token) {
-			return unusable(o, transport.InvalidResponse("the list leads back to a page that was read before"))
+			return nil, unusable(o, transport.InvalidResponse("the list leads back to a page that was read before"))
 		}
 		token = next
 	}
-	return unusable(o, transport.InvalidResponse("the list has more than %d pages", maxPages))
+	return nil, unusable(o, transport.InvalidResponse("the list has more than %d pages", maxPages))
 }
 
 // unusable is the error of a successful response that cannot be used.

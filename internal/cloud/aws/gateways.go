@@ -33,19 +33,13 @@ func attachedVPC(attachments []types.InternetGatewayAttachment) string {
 
 // ListInternetGateways returns the internet gateways that match the filter.
 func (s *Session) ListInternetGateways(ctx context.Context, filter Filter) ([]InternetGateway, error) {
-	o := ec2Read("DescribeInternetGateways")
-	var found []InternetGateway
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeInternetGateways, &ec2.DescribeInternetGatewaysInput{
+	return listAll(ctx, s, ec2Read("DescribeInternetGateways"), s.ec2.DescribeInternetGateways, func(token *string) *ec2.DescribeInternetGatewaysInput {
+		return &ec2.DescribeInternetGatewaysInput{
 			Filters: filter.filters(names{id: "internet-gateway-id", vpc: "attachment.vpc-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.InternetGateways, internetGatewayOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeInternetGatewaysOutput) ([]InternetGateway, *string) {
+		return convert(page.InternetGateways, internetGatewayOf), page.NextToken
 	})
-	return found, err
 }
 
 // CreateInternetGateway creates an internet gateway that is attached to no VPC.
@@ -98,24 +92,18 @@ func egressOnlyGatewayOf(g *types.EgressOnlyInternetGateway) EgressOnlyGateway {
 
 // ListEgressOnlyGateways returns the egress-only gateways that match the filter. EC2 has no criteria for them but tags: the others are applied here.
 func (s *Session) ListEgressOnlyGateways(ctx context.Context, filter Filter) ([]EgressOnlyGateway, error) {
-	o := ec2Read("DescribeEgressOnlyInternetGateways")
 	byTags := Filter{Tags: filter.Tags, TagKeys: filter.TagKeys}
-	var found []EgressOnlyGateway
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeEgressOnlyInternetGateways, &ec2.DescribeEgressOnlyInternetGatewaysInput{
-			Filters: byTags.filters(names{}), MaxResults: aws.Int32(egressOnlyPageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, gateway := range convert(page.EgressOnlyInternetGateways, egressOnlyGatewayOf) {
-			if (filter.VPCID == "" || filter.VPCID == gateway.VPCID) && (len(filter.IDs) == 0 || slices.Contains(filter.IDs, gateway.ID)) {
-				found = append(found, gateway)
+	all, err := listAll(ctx, s, ec2Read("DescribeEgressOnlyInternetGateways"), s.ec2.DescribeEgressOnlyInternetGateways,
+		func(token *string) *ec2.DescribeEgressOnlyInternetGatewaysInput {
+			return &ec2.DescribeEgressOnlyInternetGatewaysInput{
+				Filters: byTags.filters(names{}), MaxResults: aws.Int32(egressOnlyPageSize), NextToken: token,
 			}
-		}
-		return page.NextToken, nil
-	})
-	return found, err
+		}, func(page *ec2.DescribeEgressOnlyInternetGatewaysOutput) ([]EgressOnlyGateway, *string) {
+			return convert(page.EgressOnlyInternetGateways, egressOnlyGatewayOf), page.NextToken
+		})
+	return slices.DeleteFunc(all, func(gateway EgressOnlyGateway) bool {
+		return filter.VPCID != "" && filter.VPCID != gateway.VPCID || len(filter.IDs) > 0 && !slices.Contains(filter.IDs, gateway.ID)
+	}), err
 }
 
 // egressOnlyPageSize is the most that EC2 permits for them.

@@ -80,17 +80,11 @@ func interfaceOf(n *types.NetworkInterface) Interface {
 
 // ListInterfaces returns the network interfaces that match the filter.
 func (s *Session) ListInterfaces(ctx context.Context, filter Filter) ([]Interface, error) {
-	o := ec2Read("DescribeNetworkInterfaces")
-	var found []Interface
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeNetworkInterfaces, &ec2.DescribeNetworkInterfacesInput{
+	return listAll(ctx, s, ec2Read("DescribeNetworkInterfaces"), s.ec2.DescribeNetworkInterfaces, func(token *string) *ec2.DescribeNetworkInterfacesInput {
+		return &ec2.DescribeNetworkInterfacesInput{
 			Filters: filter.filters(names{id: "network-interface-id", vpc: "vpc-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.NetworkInterfaces, interfaceOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeNetworkInterfacesOutput) ([]Interface, *string) {
+		return convert(page.NetworkInterfaces, interfaceOf), page.NextToken
 	})
-	return found, err
 }

@@ -47,26 +47,21 @@ func (s *Session) ListLoadBalancers(ctx context.Context, vpcID string) ([]LoadBa
 }
 
 func (s *Session) listClassic(ctx context.Context, vpcID string) ([]LoadBalancer, error) {
-	o := elbOperation("elasticloadbalancing", "DescribeLoadBalancers", reads)
-	var found []LoadBalancer
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.elb.DescribeLoadBalancers, &elasticloadbalancing.DescribeLoadBalancersInput{
-			Marker: token, PageSize: aws.Int32(loadBalancerPage),
+	all, err := listAll(ctx, s, elbOperation("elasticloadbalancing", "DescribeLoadBalancers", reads), s.elb.DescribeLoadBalancers,
+		func(token *string) *elasticloadbalancing.DescribeLoadBalancersInput {
+			return &elasticloadbalancing.DescribeLoadBalancersInput{Marker: token, PageSize: aws.Int32(loadBalancerPage)}
+		}, func(page *elasticloadbalancing.DescribeLoadBalancersOutput) ([]LoadBalancer, *string) {
+			return convert(page.LoadBalancerDescriptions, classicOf), page.NextMarker
 		})
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range page.LoadBalancerDescriptions {
-			if aws.ToString(one.VPCId) == vpcID {
-				found = append(found, LoadBalancer{Name: aws.ToString(one.LoadBalancerName), VPCID: vpcID})
-			}
-		}
-		return page.NextMarker, nil
-	})
 	if err != nil {
 		return nil, err
 	}
+	found := slices.DeleteFunc(all, func(one LoadBalancer) bool { return one.VPCID != vpcID })
 	return found, s.readClassicTags(ctx, found)
+}
+
+func classicOf(b *elbtypes.LoadBalancerDescription) LoadBalancer {
+	return LoadBalancer{Name: aws.ToString(b.LoadBalancerName), VPCID: aws.ToString(b.VPCId)}
 }
 
 func (s *Session) readClassicTags(ctx context.Context, balancers []LoadBalancer) error {
@@ -93,25 +88,16 @@ func (s *Session) readClassicTags(ctx context.Context, balancers []LoadBalancer)
 }
 
 func (s *Session) listSecond(ctx context.Context, vpcID string) ([]LoadBalancer, error) {
-	o := elbOperation("elasticloadbalancingv2", "DescribeLoadBalancers", reads)
-	var found []LoadBalancer
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.elbv2.DescribeLoadBalancers, &elasticloadbalancingv2.DescribeLoadBalancersInput{
-			Marker: token, PageSize: aws.Int32(loadBalancerPage),
+	all, err := listAll(ctx, s, elbOperation("elasticloadbalancingv2", "DescribeLoadBalancers", reads), s.elbv2.DescribeLoadBalancers,
+		func(token *string) *elasticloadbalancingv2.DescribeLoadBalancersInput {
+			return &elasticloadbalancingv2.DescribeLoadBalancersInput{Marker: token, PageSize: aws.Int32(loadBalancerPage)}
+		}, func(page *elasticloadbalancingv2.DescribeLoadBalancersOutput) ([]LoadBalancer, *string) {
+			return convert(page.LoadBalancers, secondOf), page.NextMarker
 		})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.LoadBalancers {
-			if one := &page.LoadBalancers[i]; aws.ToString(one.VpcId) == vpcID {
-				found = append(found, LoadBalancer{ARN: aws.ToString(one.LoadBalancerArn), Name: aws.ToString(one.LoadBalancerName), VPCID: vpcID})
-			}
-		}
-		return page.NextMarker, nil
-	})
 	if err != nil {
 		return nil, err
 	}
+	found := slices.DeleteFunc(all, func(one LoadBalancer) bool { return one.VPCID != vpcID })
 	arns := make([]string, 0, len(found))
 	for i := range found {
 		arns = append(arns, found[i].ARN)
@@ -121,6 +107,10 @@ func (s *Session) listSecond(ctx context.Context, vpcID string) ([]LoadBalancer,
 		found[i].Tags = tags[found[i].ARN]
 	}
 	return found, err
+}
+
+func secondOf(b *elbv2types.LoadBalancer) LoadBalancer {
+	return LoadBalancer{ARN: aws.ToString(b.LoadBalancerArn), Name: aws.ToString(b.LoadBalancerName), VPCID: aws.ToString(b.VpcId)}
 }
 
 // tagsByARN returns the tags of resources of the second version.
@@ -142,34 +132,31 @@ func (s *Session) tagsByARN(ctx context.Context, arns []string) (map[string]Tags
 
 // ListTargetGroups returns the target groups in a VPC, with their tags.
 func (s *Session) ListTargetGroups(ctx context.Context, vpcID string) ([]TargetGroup, error) {
-	o := elbOperation("elasticloadbalancingv2", "DescribeTargetGroups", reads)
-	var found []TargetGroup
-	var arns []string
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.elbv2.DescribeTargetGroups, &elasticloadbalancingv2.DescribeTargetGroupsInput{
-			Marker: token, PageSize: aws.Int32(loadBalancerPage),
+	all, err := listAll(ctx, s, elbOperation("elasticloadbalancingv2", "DescribeTargetGroups", reads), s.elbv2.DescribeTargetGroups,
+		func(token *string) *elasticloadbalancingv2.DescribeTargetGroupsInput {
+			return &elasticloadbalancingv2.DescribeTargetGroupsInput{Marker: token, PageSize: aws.Int32(loadBalancerPage)}
+		}, func(page *elasticloadbalancingv2.DescribeTargetGroupsOutput) ([]TargetGroup, *string) {
+			return convert(page.TargetGroups, targetGroupOf), page.NextMarker
 		})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.TargetGroups {
-			if one := &page.TargetGroups[i]; aws.ToString(one.VpcId) == vpcID {
-				arns = append(arns, aws.ToString(one.TargetGroupArn))
-				found = append(found, TargetGroup{
-					ARN: aws.ToString(one.TargetGroupArn), Name: aws.ToString(one.TargetGroupName), VPCID: vpcID, LoadBalancerARNs: one.LoadBalancerArns,
-				})
-			}
-		}
-		return page.NextMarker, nil
-	})
 	if err != nil {
 		return nil, err
+	}
+	found := slices.DeleteFunc(all, func(one TargetGroup) bool { return one.VPCID != vpcID })
+	arns := make([]string, 0, len(found))
+	for i := range found {
+		arns = append(arns, found[i].ARN)
 	}
 	tags, err := s.tagsByARN(ctx, arns)
 	for i := range found {
 		found[i].Tags = tags[found[i].ARN]
 	}
 	return found, err
+}
+
+func targetGroupOf(g *elbv2types.TargetGroup) TargetGroup {
+	return TargetGroup{
+		ARN: aws.ToString(g.TargetGroupArn), Name: aws.ToString(g.TargetGroupName), VPCID: aws.ToString(g.VpcId), LoadBalancerARNs: g.LoadBalancerArns,
+	}
 }
 
 // DeleteLoadBalancer deletes a load balancer of either version. One that does not exist is no error. Its interfaces vanish some seconds later.

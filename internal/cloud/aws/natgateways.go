@@ -14,7 +14,6 @@ import (
 const (
 	NATPending   = "pending"
 	NATAvailable = "available"
-	NATFailed    = "failed"
 	NATDeleting  = "deleting"
 	NATDeleted   = "deleted"
 )
@@ -53,19 +52,13 @@ func natGatewayOf(g *types.NatGateway) NATGateway {
 
 // ListNATGateways returns the NAT gateways that match the filter, also those that are being deleted or were deleted within the last hour.
 func (s *Session) ListNATGateways(ctx context.Context, filter Filter) ([]NATGateway, error) {
-	o := ec2Read("DescribeNatGateways")
-	var found []NATGateway
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeNatGateways, &ec2.DescribeNatGatewaysInput{
+	return listAll(ctx, s, ec2Read("DescribeNatGateways"), s.ec2.DescribeNatGateways, func(token *string) *ec2.DescribeNatGatewaysInput {
+		return &ec2.DescribeNatGatewaysInput{
 			Filter: filter.filters(names{id: "nat-gateway-id", vpc: "vpc-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.NatGateways, natGatewayOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeNatGatewaysOutput) ([]NATGateway, *string) {
+		return convert(page.NatGateways, natGatewayOf), page.NextToken
 	})
-	return found, err
 }
 
 // CreateNATGateway creates a public NAT gateway, which is available after a minute or two. A repetition with the same token returns the same one.

@@ -67,19 +67,13 @@ func routeTableOf(t *types.RouteTable) RouteTable {
 
 // ListRouteTables returns the route tables that match the filter.
 func (s *Session) ListRouteTables(ctx context.Context, filter Filter) ([]RouteTable, error) {
-	o := ec2Read("DescribeRouteTables")
-	var found []RouteTable
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeRouteTables, &ec2.DescribeRouteTablesInput{
+	return listAll(ctx, s, ec2Read("DescribeRouteTables"), s.ec2.DescribeRouteTables, func(token *string) *ec2.DescribeRouteTablesInput {
+		return &ec2.DescribeRouteTablesInput{
 			Filters: filter.filters(names{id: "route-table-id", vpc: "vpc-id"}), MaxResults: aws.Int32(routeTablePageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.RouteTables, routeTableOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeRouteTablesOutput) ([]RouteTable, *string) {
+		return convert(page.RouteTables, routeTableOf), page.NextToken
 	})
-	return found, err
 }
 
 // routeTablePageSize is the most that EC2 permits for them.
@@ -154,14 +148,6 @@ func (s *Session) ReplaceAssociation(ctx context.Context, associationID, tableID
 		return "", err
 	}
 	return aws.ToString(output.NewAssociationId), nil
-}
-
-// DisassociateRouteTable makes a subnet use the VPC's main table.
-func (s *Session) DisassociateRouteTable(ctx context.Context, associationID string) error {
-	_, err := invoke(ctx, s, ec2Change("DisassociateRouteTable"), s.ec2.DisassociateRouteTable, &ec2.DisassociateRouteTableInput{
-		AssociationId: aws.String(associationID),
-	})
-	return err
 }
 
 type destination struct{ ipv4, ipv6 *string }

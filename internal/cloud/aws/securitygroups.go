@@ -108,19 +108,13 @@ func permissionOf(rule Rule) types.IpPermission {
 
 // ListSecurityGroups returns the security groups that match the filter, with their rules.
 func (s *Session) ListSecurityGroups(ctx context.Context, filter Filter) ([]SecurityGroup, error) {
-	o := ec2Read("DescribeSecurityGroups")
-	var found []SecurityGroup
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeSecurityGroups, &ec2.DescribeSecurityGroupsInput{
+	return listAll(ctx, s, ec2Read("DescribeSecurityGroups"), s.ec2.DescribeSecurityGroups, func(token *string) *ec2.DescribeSecurityGroupsInput {
+		return &ec2.DescribeSecurityGroupsInput{
 			Filters: filter.filters(names{id: "group-id", vpc: "vpc-id", name: "group-name"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.SecurityGroups, securityGroupOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeSecurityGroupsOutput) ([]SecurityGroup, *string) {
+		return convert(page.SecurityGroups, securityGroupOf), page.NextToken
 	})
-	return found, err
 }
 
 // CreateSecurityGroup creates a security group, to which EC2 adds a rule for all egress by IPv4. It fails with cloud.Conflict if the VPC has one with the name.

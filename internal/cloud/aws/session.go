@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/trellis-garden/trellis/internal/cloud/login"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
@@ -26,7 +25,6 @@ type Session struct {
 	iam     *iam.Client
 	elb     *elasticloadbalancing.Client
 	elbv2   *elasticloadbalancingv2.Client
-	sts     *sts.Client
 	created *creations
 	used    atomic.Int64 // when, in Unix nanoseconds
 }
@@ -35,15 +33,6 @@ type Session struct {
 func (s *Session) Region() string { return s.region }
 
 func (s *Session) touch() { s.used.Store(time.Now().UnixNano()) }
-
-// GetAccountID returns the number of the account.
-func (s *Session) GetAccountID(ctx context.Context) (string, error) {
-	output, err := invoke(ctx, s, operation{service: "sts", name: "GetCallerIdentity", effect: reads}, s.sts.GetCallerIdentity, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		return "", err
-	}
-	return aws.ToString(output.Account), nil
-}
 
 // effect is what a request changes, and what its repetition changes.
 type effect int

@@ -144,7 +144,6 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 		}
 	})
 	session.elb, session.elbv2 = elasticloadbalancing.NewFromConfig(config), elasticloadbalancingv2.NewFromConfig(config)
-	session.sts = sts.NewFromConfig(config)
 	return session
 }
 

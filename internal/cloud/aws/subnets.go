@@ -63,19 +63,13 @@ func subnetOf(v *types.Subnet) Subnet {
 
 // ListSubnets returns the subnets that match the filter.
 func (s *Session) ListSubnets(ctx context.Context, filter Filter) ([]Subnet, error) {
-	o := ec2Read("DescribeSubnets")
-	var found []Subnet
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeSubnets, &ec2.DescribeSubnetsInput{
+	return listAll(ctx, s, ec2Read("DescribeSubnets"), s.ec2.DescribeSubnets, func(token *string) *ec2.DescribeSubnetsInput {
+		return &ec2.DescribeSubnetsInput{
 			Filters: filter.filters(names{id: "subnet-id", vpc: "vpc-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.Subnets, subnetOf)...)
-		return page.NextToken, nil
+	}, func(page *ec2.DescribeSubnetsOutput) ([]Subnet, *string) {
+		return convert(page.Subnets, subnetOf), page.NextToken
 	})
-	return found, err
 }
 
 // CreateSubnet creates a subnet. It fails with the code InvalidSubnet.Conflict if a block overlaps with that of another subnet.
@@ -138,19 +132,15 @@ type CIDRReservation struct{ ID, SubnetID, CIDR string }
 func (s *Session) ListIPv6Reservations(ctx context.Context, subnetID string) ([]CIDRReservation, error) {
 	o := ec2Read("GetSubnetCidrReservations")
 	o.about = []string{subnetID}
-	var found []CIDRReservation
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.GetSubnetCidrReservations, &ec2.GetSubnetCidrReservationsInput{SubnetId: aws.String(subnetID), NextToken: token})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.SubnetIpv6CidrReservations {
-			one := &page.SubnetIpv6CidrReservations[i]
-			found = append(found, CIDRReservation{aws.ToString(one.SubnetCidrReservationId), aws.ToString(one.SubnetId), aws.ToString(one.Cidr)})
-		}
-		return page.NextToken, nil
+	return listAll(ctx, s, o, s.ec2.GetSubnetCidrReservations, func(token *string) *ec2.GetSubnetCidrReservationsInput {
+		return &ec2.GetSubnetCidrReservationsInput{SubnetId: aws.String(subnetID), NextToken: token}
+	}, func(page *ec2.GetSubnetCidrReservationsOutput) ([]CIDRReservation, *string) {
+		return convert(page.SubnetIpv6CidrReservations, reservationOf), page.NextToken
 	})
-	return found, err
+}
+
+func reservationOf(r *types.SubnetCidrReservation) CIDRReservation {
+	return CIDRReservation{aws.ToString(r.SubnetCidrReservationId), aws.ToString(r.SubnetId), aws.ToString(r.Cidr)}
 }
 
 // ReserveCIDR reserves a part of a subnet's addresses for explicit use.

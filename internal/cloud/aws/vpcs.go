@@ -62,19 +62,11 @@ func vpcOf(v *types.Vpc) VPC {
 
 // ListVPCs returns the VPCs that match the filter.
 func (s *Session) ListVPCs(ctx context.Context, filter Filter) ([]VPC, error) {
-	o := ec2Read("DescribeVpcs")
-	var found []VPC
-	err := eachPage(o, func(token *string) (*string, error) {
-		page, err := invoke(ctx, s, o, s.ec2.DescribeVpcs, &ec2.DescribeVpcsInput{
+	return listAll(ctx, s, ec2Read("DescribeVpcs"), s.ec2.DescribeVpcs, func(token *string) *ec2.DescribeVpcsInput {
+		return &ec2.DescribeVpcsInput{
 			Filters: filter.filters(names{id: "vpc-id", vpc: "vpc-id"}), MaxResults: aws.Int32(pageSize), NextToken: token,
-		})
-		if err != nil {
-			return nil, err
 		}
-		found = append(found, convert(page.Vpcs, vpcOf)...)
-		return page.NextToken, nil
-	})
-	return found, err
+	}, func(page *ec2.DescribeVpcsOutput) ([]VPC, *string) { return convert(page.Vpcs, vpcOf), page.NextToken })
 }
 
 // CreateVPC creates a VPC. Its IPv6 block is associated later.
