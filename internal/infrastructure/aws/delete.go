@@ -62,35 +62,17 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	}
 	tagged := cloudaws.Filter{TagKeys: []string{rec.plan.clusterTag()}}
 	d := &rec.toDelete
-	err := inParallel(
-		func() error { return addOwn(ctx, rec, &d.vpcs, tagged, rec.cloud.ListVPCs, vpcIdentity) },
-		func() error {
-			return addOwn(ctx, rec, &d.dhcpOptions, tagged, rec.cloud.ListDHCPOptions, func(o cloudaws.DHCPOptions) identity { return identity{o.ID, o.Tags} })
-		},
-		func() error {
-			return addOwn(ctx, rec, &d.gateways, tagged, rec.cloud.ListInternetGateways, func(o cloudaws.InternetGateway) identity { return identity{o.ID, o.Tags} })
-		},
-		func() error {
-			return addOwn(ctx, rec, &d.egressOnlyGateways, tagged, rec.cloud.ListEgressOnlyGateways, func(o cloudaws.EgressOnlyGateway) identity {
-				return identity{o.ID, o.Tags}
-			})
-		},
-		func() error {
-			return addOwn(ctx, rec, &d.subnets, tagged, rec.cloud.ListSubnets, func(o cloudaws.Subnet) identity { return identity{o.ID, o.Tags} })
-		},
-		func() error {
-			return addOwn(ctx, rec, &d.tables, tagged, rec.cloud.ListRouteTables, func(o cloudaws.RouteTable) identity { return identity{o.ID, o.Tags} })
-		},
-		func() error { return addOwn(ctx, rec, &d.natGateways, tagged, rec.cloud.ListNATGateways, existingNAT) },
-		func() error {
-			return addOwn(ctx, rec, &d.addresses, tagged, rec.cloud.ListAddresses, func(o cloudaws.Address) identity { return identity{o.AllocationID, o.Tags} })
-		},
-		func() error {
-			return addOwn(ctx, rec, &d.groups, tagged, rec.cloud.ListSecurityGroups, func(o cloudaws.SecurityGroup) identity { return identity{o.ID, o.Tags} })
-		},
-		func() error {
-			return addOwn(ctx, rec, &d.endpoints, tagged, rec.cloud.ListEndpoints, func(o cloudaws.Endpoint) identity { return identity{o.ID, o.Tags} })
-		},
+	err := contract.InParallel(
+		func() error { return addOwn(ctx, rec, &d.vpcs, tagged, rec.cloud.ListVPCs) },
+		func() error { return addOwn(ctx, rec, &d.dhcpOptions, tagged, rec.cloud.ListDHCPOptions) },
+		func() error { return addOwn(ctx, rec, &d.gateways, tagged, rec.cloud.ListInternetGateways) },
+		func() error { return addOwn(ctx, rec, &d.egressOnlyGateways, tagged, rec.cloud.ListEgressOnlyGateways) },
+		func() error { return addOwn(ctx, rec, &d.subnets, tagged, rec.cloud.ListSubnets) },
+		func() error { return addOwn(ctx, rec, &d.tables, tagged, rec.cloud.ListRouteTables) },
+		func() error { return addOwn(ctx, rec, &d.natGateways, tagged, rec.listExistingNATGateways) },
+		func() error { return addOwn(ctx, rec, &d.addresses, tagged, rec.cloud.ListAddresses) },
+		func() error { return addOwn(ctx, rec, &d.groups, tagged, rec.cloud.ListSecurityGroups) },
+		func() error { return addOwn(ctx, rec, &d.endpoints, tagged, rec.cloud.ListEndpoints) },
 	)
 	if d.vpcID == "" && len(d.vpcs) > 0 {
 		d.vpcID = d.vpcs[0]
@@ -98,12 +80,10 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	return err
 }
 
-// existingNAT has no tags if the gateway is deleted, so that it is nobody's.
-func existingNAT(g cloudaws.NATGateway) identity {
-	if g.State == cloudaws.NATDeleted {
-		return identity{id: g.ID}
-	}
-	return identity{g.ID, g.Tags}
+// listExistingNATGateways leaves out those that are deleted, which AWS lists for an hour.
+func (rec *reconciliation) listExistingNATGateways(ctx context.Context, filter cloudaws.Filter) ([]cloudaws.NATGateway, error) {
+	found, err := rec.cloud.ListNATGateways(ctx, filter)
+	return slices.DeleteFunc(found, func(g cloudaws.NATGateway) bool { return g.State == cloudaws.NATDeleted }), err
 }
 
 // collectRecorded collects what is recorded as the shoot's own.
@@ -135,9 +115,7 @@ func (rec *reconciliation) collectRecorded() {
 		add(&d.natGateways, zoneKind(zone, awsv1alpha1.ZoneKeyNATGateway))
 		add(&d.addresses, zoneKind(zone, awsv1alpha1.ZoneKeyElasticIP))
 	}
-	for _, service := range slices.Sorted(maps.Keys(rec.recordedEndpoints())) {
-		d.endpoints = append(d.endpoints, rec.recordedEndpoints()[service])
-	}
+	d.endpoints = slices.Sorted(maps.Values(rec.recordedEndpoints()))
 }
 
 func (rec *reconciliation) recordedZones() []string {
@@ -170,17 +148,16 @@ func (rec *reconciliation) isGiven(id string) bool {
 }
 
 // addOwn adds the IDs of listed resources that the tags say are the shoot's own.
-func addOwn[T any](
-	ctx context.Context, rec *reconciliation, ids *[]string, filter cloudaws.Filter,
-	list func(context.Context, cloudaws.Filter) ([]T, error), of func(T) identity,
+func addOwn[R cloudaws.Resource](
+	ctx context.Context, rec *reconciliation, ids *[]string, filter cloudaws.Filter, list func(context.Context, cloudaws.Filter) ([]R, error),
 ) error {
 	found, err := list(ctx, filter)
 	if err != nil {
 		return fmt.Errorf("looking for resources of the shoot: %w", err)
 	}
 	for _, one := range found {
-		if id := of(one); rec.plan.owns(id.tags) && !rec.isGiven(id.id) && !slices.Contains(*ids, id.id) {
-			*ids = append(*ids, id.id)
+		if id, tags := one.Identity(); rec.plan.owns(tags) && !rec.isGiven(id) && !slices.Contains(*ids, id) {
+			*ids = append(*ids, id)
 		}
 	}
 	slices.Sort(*ids)
@@ -201,7 +178,7 @@ func (rec *reconciliation) removeEach(ctx context.Context, what string, ids []st
 			})
 		})
 	}
-	return inParallel(steps...)
+	return contract.InParallel(steps...)
 }
 
 // users names what uses a resource.

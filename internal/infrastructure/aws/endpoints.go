@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // ensureEndpoints makes the VPC have a gateway endpoint for each wanted service, with the route tables of all zones, and removes the shoot's others.
@@ -18,7 +19,7 @@ func (rec *reconciliation) ensureEndpoints(ctx context.Context) error {
 	for _, service := range rec.plan.endpoints {
 		steps = append(steps, func() error { return rec.ensureEndpoint(ctx, service, tables) })
 	}
-	return inParallel(append(steps, func() error { return rec.removeEndpoints(ctx) })...)
+	return contract.InParallel(append(steps, func() error { return rec.removeEndpoints(ctx) })...)
 }
 
 // observedEndpoint returns the shoot's endpoint for a service.
@@ -26,9 +27,7 @@ func (rec *reconciliation) observedEndpoint(service string) *cloudaws.Endpoint {
 	existing := slices.DeleteFunc(slices.Clone(rec.observed.endpoints), func(e cloudaws.Endpoint) bool {
 		return e.Service != service || e.State == "deleting" || e.State == "deleted"
 	})
-	return pick(rec, "gateway endpoint", rec.endpointKind(service), rec.plan.endpointName(service), existing, func(e cloudaws.Endpoint) identity {
-		return identity{e.ID, e.Tags}
-	})
+	return pick(rec, "gateway endpoint", rec.endpointKind(service), rec.plan.endpointName(service), existing)
 }
 
 func (rec *reconciliation) endpointKind(service string) kind {

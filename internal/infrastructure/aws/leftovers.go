@@ -31,7 +31,7 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 			return wrap(rec.cloud.DeleteLoadBalancer(ctx, balancer), "deleting load balancer "+balancer.Name)
 		})
 	}
-	if err := inParallel(steps...); err != nil {
+	if err := contract.InParallel(steps...); err != nil {
 		return err
 	}
 	if hadSecond {

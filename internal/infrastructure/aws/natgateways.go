@@ -16,9 +16,7 @@ func natKind(z zoneSpec) kind     { return zoneKind(z.name, awsv1alpha1.ZoneKeyN
 
 // observedAddress returns the elastic IP that the shoot has allocated for a zone.
 func (rec *reconciliation) observedAddress(z zoneSpec) *cloudaws.Address {
-	return pick(rec, "elastic IP", addressKind(z), rec.plan.addressName(z), rec.observed.addresses, func(a cloudaws.Address) identity {
-		return identity{a.AllocationID, a.Tags}
-	})
+	return pick(rec, "elastic IP", addressKind(z), rec.plan.addressName(z), rec.observed.addresses)
 }
 
 // ensureAddress finds the user's elastic IP, or ensures the shoot's own.
@@ -192,7 +190,7 @@ func (rec *reconciliation) removeFormer(ctx context.Context) error {
 	for _, z := range rec.plan.zones {
 		steps = append(steps, func() error { return rec.removeFormerNATGateways(ctx, z) })
 	}
-	return inParallel(steps...)
+	return contract.InParallel(steps...)
 }
 
 // removeFormerNATGateways removes NAT gateways that have a successor, and then the address that the shoot had allocated, if the user gives one now.

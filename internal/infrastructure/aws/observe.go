@@ -9,6 +9,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // observation has the existing resources at the start of a reconciliation. Nil means not found, or not looked for.
@@ -39,7 +40,7 @@ func (rec *reconciliation) observe(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("looking for the VPC: %w", err)
 		}
-		if rec.observed.vpc = pick(rec, "VPC", kindVPC, rec.plan.technicalID, found, vpcIdentity); rec.observed.vpc != nil {
+		if rec.observed.vpc = pick(rec, "VPC", kindVPC, rec.plan.technicalID, found); rec.observed.vpc != nil {
 			vpcID = rec.observed.vpc.ID
 		}
 	}
@@ -51,7 +52,7 @@ func (rec *reconciliation) observe(ctx context.Context) error {
 		reads = append(reads, rec.readsOfAccount(ctx)...)
 	}
 	reads = append(reads, func() error { return rec.observeAddresses(ctx) })
-	return inParallel(reads...)
+	return contract.InParallel(reads...)
 }
 
 // readsOfVPC are the requests for what is in a VPC.
@@ -151,9 +152,7 @@ func (rec *reconciliation) observeGateway(ctx context.Context, in cloudaws.Filte
 	if err != nil {
 		return fmt.Errorf("looking for the internet gateway: %w", err)
 	}
-	rec.observed.gateway = pick(rec, "internet gateway", kindInternetGateway, rec.plan.technicalID, found, func(g cloudaws.InternetGateway) identity {
-		return identity{g.ID, g.Tags}
-	})
+	rec.observed.gateway = pick(rec, "internet gateway", kindInternetGateway, rec.plan.technicalID, found)
 	return nil
 }
 
@@ -191,9 +190,7 @@ func (rec *reconciliation) observeDHCPOptions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading DHCP options: %w", err)
 	}
-	rec.observed.dhcpOptions = pick(rec, "DHCP options", kindDHCPOptions, rec.plan.technicalID, found, func(d cloudaws.DHCPOptions) identity {
-		return identity{d.ID, d.Tags}
-	})
+	rec.observed.dhcpOptions = pick(rec, "DHCP options", kindDHCPOptions, rec.plan.technicalID, found)
 	return nil
 }
 
@@ -219,7 +216,7 @@ func (rec *reconciliation) observeAddresses(ctx context.Context) error {
 			return wrap(err, "reading the given elastic IPs")
 		})
 	}
-	if err := inParallel(reads...); err != nil {
+	if err := contract.InParallel(reads...); err != nil {
 		return err
 	}
 	for _, zone := range rec.plan.zones {
@@ -263,32 +260,30 @@ func (rec *reconciliation) observeProfile(ctx context.Context) error {
 	return ignoreMissing(err, "reading the role")
 }
 
-// identity is how a resource is recognized.
-type identity struct {
-	id   string
-	tags cloudaws.Tags
-}
-
-func vpcIdentity(v cloudaws.VPC) identity { return identity{v.ID, v.Tags} }
-
 // pick returns the shoot's resource of a kind: the recorded one, or else the one with the shoot's tags. Of several that nobody recorded, the one that was
 // created first cannot be known; the one with the first ID is used, always the same, and the others are reported.
-func pick[T any](rec *reconciliation, what string, k kind, name string, found []T, of func(T) identity) *T {
+func pick[R cloudaws.Resource](rec *reconciliation, what string, k kind, name string, found []R) *R {
 	recorded := rec.state.ID(k)
-	if i := slices.IndexFunc(found, func(one T) bool { return of(one).id == recorded }); recorded != "" && i >= 0 {
+	if i := slices.IndexFunc(found, func(one R) bool { return idOf(one) == recorded }); recorded != "" && i >= 0 {
 		return &found[i]
 	}
-	owned := slices.DeleteFunc(slices.Clone(found), func(one T) bool {
-		return !rec.plan.owns(of(one).tags) || of(one).tags[tagName] != name
+	owned := slices.DeleteFunc(slices.Clone(found), func(one R) bool {
+		_, tags := one.Identity()
+		return !rec.plan.owns(tags) || tags[tagName] != name
 	})
 	if len(owned) == 0 {
 		return nil
 	}
-	slices.SortFunc(owned, func(a, b T) int { return strings.Compare(of(a).id, of(b).id) })
+	slices.SortFunc(owned, func(a, b R) int { return strings.Compare(idOf(a), idOf(b)) })
 	for _, other := range owned[1:] {
-		rec.addFindings(fmt.Sprintf("%s %s has the tags of this shoot, but %s is in use; it is removed with the shoot, or by hand before", what, of(other).id, of(owned[0]).id))
+		rec.addFindings(fmt.Sprintf("%s %s has the tags of this shoot, but %s is in use; it is removed with the shoot, or by hand before", what, idOf(other), idOf(owned[0])))
 	}
 	return &owned[0]
+}
+
+func idOf(resource cloudaws.Resource) string {
+	id, _ := resource.Identity()
+	return id
 }
 
 // ignoreMissing returns nil for an error that says that something does not exist.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -210,14 +209,3 @@ func (rec *reconciliation) allFindings() []string {
 
 // zone returns the results of a zone.
 func (rec *reconciliation) zone(name string) *zoneResources { return rec.zones[name] }
-
-// inParallel runs the steps concurrently and joins their errors.
-func inParallel(steps ...func() error) error {
-	results := make([]error, len(steps))
-	var group sync.WaitGroup
-	for i, step := range steps {
-		group.Go(func() { results[i] = step() })
-	}
-	group.Wait()
-	return errors.Join(results...)
-}

@@ -155,17 +155,17 @@ func (c *suiteCloud) plantShoot(ctx context.Context, name string, tags cloudaws.
 // Resources implements infrastructuretest.Cloud. IDs in the facts are replaced by names.
 func (c *suiteCloud) Resources() ([]infrastructuretest.Resource, error) {
 	all := &listing{names: map[string]string{}}
-	ctx, none, s := context.Background(), cloudaws.Filter{}, c.operator
+	ctx, s := context.Background(), c.operator
 	err := errors.Join(
-		list(ctx, all, "VPC", none, s.ListVPCs, func(v cloudaws.VPC) (string, cloudaws.Tags) { return v.ID, v.Tags }),
-		list(ctx, all, "DHCP options", none, s.ListDHCPOptions, func(v cloudaws.DHCPOptions) (string, cloudaws.Tags) { return v.ID, v.Tags }),
-		list(ctx, all, "internet gateway", none, s.ListInternetGateways, func(v cloudaws.InternetGateway) (string, cloudaws.Tags) { return v.ID, v.Tags }),
-		list(ctx, all, "subnet", none, s.ListSubnets, func(v cloudaws.Subnet) (string, cloudaws.Tags) { return v.ID, v.Tags }),
-		list(ctx, all, "route table", none, s.ListRouteTables, tableOf),
-		list(ctx, all, "NAT gateway", none, s.ListNATGateways, natOf),
-		list(ctx, all, "elastic IP", none, s.ListAddresses, func(v cloudaws.Address) (string, cloudaws.Tags) { return v.AllocationID, v.Tags }),
-		list(ctx, all, "security group", none, s.ListSecurityGroups, groupOf),
-		list(ctx, all, "key pair", none, s.ListKeyPairs, func(v cloudaws.KeyPair) (string, cloudaws.Tags) { return v.ID, v.Tags }),
+		list(ctx, all, "VPC", s.ListVPCs, nil),
+		list(ctx, all, "DHCP options", s.ListDHCPOptions, nil),
+		list(ctx, all, "internet gateway", s.ListInternetGateways, nil),
+		list(ctx, all, "subnet", s.ListSubnets, nil),
+		list(ctx, all, "route table", s.ListRouteTables, cloudaws.RouteTable.Main),
+		list(ctx, all, "NAT gateway", s.ListNATGateways, func(g cloudaws.NATGateway) bool { return g.State == cloudaws.NATDeleted }),
+		list(ctx, all, "elastic IP", s.ListAddresses, nil),
+		list(ctx, all, "security group", s.ListSecurityGroups, func(g cloudaws.SecurityGroup) bool { return g.Name == "default" }),
+		list(ctx, all, "key pair", s.ListKeyPairs, nil),
 	)
 	for _, name := range c.fake.Resources() {
 		if kind, rest, found := strings.Cut(name, "/"); found {
@@ -220,48 +220,24 @@ func toText(value any) string {
 	return string(text)
 }
 
-// tableOf leaves out the route tables that AWS makes with a VPC.
-func tableOf(v cloudaws.RouteTable) (string, cloudaws.Tags) {
-	if v.Main() {
-		return "", nil
-	}
-	return v.ID, v.Tags
-}
-
-// natOf leaves out those that are deleted.
-func natOf(v cloudaws.NATGateway) (string, cloudaws.Tags) {
-	if v.State == cloudaws.NATDeleted {
-		return "", nil
-	}
-	return v.ID, v.Tags
-}
-
-// groupOf leaves out the security groups that AWS makes with a VPC.
-func groupOf(v cloudaws.SecurityGroup) (string, cloudaws.Tags) {
-	if v.Name == "default" {
-		return "", nil
-	}
-	return v.ID, v.Tags
-}
-
 type listing struct {
 	resources []infrastructuretest.Resource
 	names     map[string]string // by ID
 }
 
-func list[T any](
-	ctx context.Context, all *listing, kind string, filter cloudaws.Filter,
-	read func(context.Context, cloudaws.Filter) ([]T, error), of func(T) (id string, tags cloudaws.Tags),
+// list adds what a list returns, except for what AWS makes itself, and for what is deleted.
+func list[R cloudaws.Resource](
+	ctx context.Context, all *listing, kind string, read func(context.Context, cloudaws.Filter) ([]R, error), omits func(R) bool,
 ) error {
-	found, err := read(ctx, filter)
+	found, err := read(ctx, cloudaws.Filter{})
 	if err != nil {
 		return fmt.Errorf("listing %s: %w", kind, err)
 	}
 	for _, one := range found {
-		id, tags := of(one)
-		if id == "" {
+		if omits != nil && omits(one) {
 			continue
 		}
+		id, tags := one.Identity()
 		facts, err := json.Marshal(one)
 		if err != nil {
 			return err

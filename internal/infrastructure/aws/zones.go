@@ -89,7 +89,7 @@ func containsRange(whole, part string) bool {
 
 // observedTable returns the shoot's route table of a kind: the recorded one, or else the one with the shoot's tags and the name.
 func (rec *reconciliation) observedTable(k kind, name string) *cloudaws.RouteTable {
-	return pick(rec, "route table", k, name, rec.observed.tables, func(t cloudaws.RouteTable) identity { return identity{t.ID, t.Tags} })
+	return pick(rec, "route table", k, name, rec.observed.tables)
 }
 
 // ensureTable returns the shoot's route table of a kind with its present routes. AWS adds the local route.

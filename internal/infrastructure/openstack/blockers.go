@@ -9,6 +9,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // explainInUse adds the names of the blocking resources to an error "in use".
@@ -101,7 +102,7 @@ func (rec *reconciliation) blockingInterfaces(ctx context.Context, routerID stri
 // interfaceUsers names the floating IPs and routes that need a router's interface in a subnet.
 func (rec *reconciliation) interfaceUsers(ctx context.Context, routerID, subnetID string) ([]blocker, error) {
 	var ips, routes []blocker
-	err := inParallel(
+	err := contract.InParallel(
 		func() (err error) { ips, err = rec.floatingIPsUsingRouter(ctx, routerID); return err },
 		func() (err error) { routes, err = rec.routesUsingSubnet(ctx, routerID, subnetID); return err },
 	)

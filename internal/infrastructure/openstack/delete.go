@@ -59,7 +59,7 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 // creation is unknown.
 func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	rec.toDelete.routes = rec.recordedNodeRoutes()
-	err := inParallel(
+	err := contract.InParallel(
 		func() (err error) { rec.toDelete.network, err = rec.networkSearch().findToDelete(ctx, rec); return err },
 		func() (err error) { rec.toDelete.router, err = rec.routerSearch().findToDelete(ctx, rec); return err },
 		func() (err error) { rec.toDelete.group, err = rec.groupSearch().findToDelete(ctx, rec); return err },

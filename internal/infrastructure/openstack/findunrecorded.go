@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // observeUnrecorded adds upstream's unrecorded resources to the observation. The network is first: a subnet counts only in it.
@@ -20,7 +21,7 @@ func (rec *reconciliation) observeUnrecorded(ctx context.Context) error {
 			return fmt.Errorf("looking for the network that upstream's extension made: %w", err)
 		}
 	}
-	return inParallel(
+	return contract.InParallel(
 		func() error { return rec.observeUnrecordedRouter(ctx) },
 		func() error { return rec.observeUnrecordedGroup(ctx) },
 		func() error { return rec.observeUnrecordedSubnets(ctx) },
@@ -129,7 +130,7 @@ func (rec *reconciliation) findUnrecorded(ctx context.Context) error {
 		return err
 	}
 	network := rec.idInUse(kindNetwork, rec.plan.network.givenID, rec.toDelete.network)
-	return inParallel(
+	return contract.InParallel(
 		func() error {
 			return rec.adoptUnrecorded(kindRouter, rec.plan.router.givenID, &rec.toDelete.router, func() ([]namesake, error) {
 				_, namesakes, err := rec.routersNamed(ctx)

@@ -120,7 +120,7 @@ func (rec *reconciliation) groupsOf(ctx context.Context, balancers []cloudopenst
 			return nil
 		})
 	}
-	err := inParallel(steps...)
+	err := contract.InParallel(steps...)
 	return slices.Concat(found...), err
 }
 
@@ -161,7 +161,7 @@ func (rec *reconciliation) deleteLoadBalancers(ctx context.Context, balancers []
 			return nil
 		})
 	}
-	return inParallel(steps...)
+	return contract.InParallel(steps...)
 }
 
 // describeLoadBalancers is the reason of the wait; empty if there is nothing to wait for.
@@ -195,7 +195,7 @@ func (rec *reconciliation) removeLeftovers(ctx context.Context) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	if err := inParallel(steps...); err != nil {
+	if err := contract.InParallel(steps...); err != nil {
 		return err
 	}
 	rec.log.Info("Deleted leftover load balancer resources", "count", len(steps))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // observation has the existing resources at the start of a reconciliation. Nil means not found, or not looked for.
@@ -28,7 +29,7 @@ type observation struct {
 func (rec *reconciliation) observe(ctx context.Context) error {
 	rec.observed.subnets = map[kind]cloudopenstack.Subnet{}
 	routerID := rec.knownID(kindRouter, rec.plan.router.givenID)
-	err := inParallel(
+	err := contract.InParallel(
 		func() error { return rec.observeNetworks(ctx) },
 		func() error { return rec.observeRouter(ctx) },
 		func() error { return rec.observeSubnets(ctx) },

@@ -2,7 +2,6 @@ package openstack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,15 +114,4 @@ func (rec *reconciliation) ensuredSubnet(k kind) cloudopenstack.Subnet {
 	rec.mutex.Lock()
 	defer rec.mutex.Unlock()
 	return rec.ensuredSubnets[k]
-}
-
-// inParallel runs the steps concurrently and joins their errors.
-func inParallel(steps ...func() error) error {
-	results := make([]error, len(steps))
-	var group sync.WaitGroup
-	for i, step := range steps {
-		group.Go(func() { results[i] = step() })
-	}
-	group.Wait()
-	return errors.Join(results...)
 }

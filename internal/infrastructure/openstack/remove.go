@@ -9,6 +9,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 // removeKeyPair removes the recorded key pair, and the one that would be created now if it has the shoot's key: a reconciliation whose state was lost may have
@@ -25,7 +26,7 @@ func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
 	for _, name := range names {
 		steps = append(steps, func() error { return rec.removeOwnedKeyPair(ctx, name) })
 	}
-	if err := inParallel(steps...); err != nil {
+	if err := contract.InParallel(steps...); err != nil {
 		return err
 	}
 	rec.updateState(func(s *state) { s.Forget(kindKeyPair, keyKeyPairDigest) })
