@@ -29,7 +29,6 @@ func TestSecondary(t *testing.T) {
 	env := getEnvironment(t)
 	shoot := env.newShoot(t, "observed")
 	require.NoError(t, shoot.ReconcileInfrastructure(t.Context()))
-	t.Cleanup(func() { env.deleteShoots(t, shoot) })
 	reconciled := env.infrastructureStatus(t, shoot)
 	before := env.takeSnapshot(t)
 	var others []ownedObjects
@@ -58,6 +57,7 @@ func TestSecondary(t *testing.T) {
 		assert.Empty(t, other.of(before).changed(other.of(after)), "objects of %s have changed", other.binary)
 	}
 	env.awaitUnregistered(t, env.unregister(t, infrastructureSecondary))
+	env.deleteShoots(t, shoot)
 }
 
 // labelSeed gives the Seed the label, or removes it.
