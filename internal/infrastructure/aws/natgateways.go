@@ -97,14 +97,12 @@ func (rec *reconciliation) waitUntilNATGatewaysAreGone(ctx context.Context, ids 
 		return nil
 	}
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		found, err := rec.cloud.ListNATGateways(ctx, cloudaws.Filter{IDs: ids})
-		if err != nil {
+		found, err := rec.listExistingNATGateways(ctx, cloudaws.Filter{IDs: ids})
+		switch {
+		case err != nil:
 			return "", fmt.Errorf("reading NAT gateways: %w", err)
-		}
-		for _, gateway := range found {
-			if gateway.State != cloudaws.NATDeleted {
-				return fmt.Sprintf("NAT gateway %s is being deleted", gateway.ID), nil
-			}
+		case len(found) > 0:
+			return fmt.Sprintf("NAT gateway %s is being deleted", found[0].ID), nil
 		}
 		return "", nil
 	})
