@@ -93,23 +93,43 @@ func listAll[In, Out, Option, T any](
 	input func(token *string) *In, content func(page *Out) (found []T, next *string),
 ) ([]T, error) {
 	var all []T
-	var token *string
-	for range maxPages {
-		page, err := invoke(ctx, s, o, request, input(token))
+	err := eachPage(o, func(token string) (string, error) {
+		page, err := invoke(ctx, s, o, request, input(pageToken(token)))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		found, next := content(page)
 		all = append(all, found...)
-		if aws.ToString(next) == "" {
-			return all, nil
+		return aws.ToString(next), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// pageToken is the SDK's form of a token: none for the first page.
+func pageToken(token string) *string {
+	if token == "" {
+		return nil
+	}
+	return &token
+}
+
+// eachPage requests pages until there is no token for the next one. The first page has an empty token.
+func eachPage(o operation, read func(token string) (next string, err error)) error {
+	token := ""
+	for range maxPages {
+		next, err := read(token)
+		if err != nil || next == "" {
+			return err
 		}
-		if aws.ToString(next) == aws.ToString(token) {
-			return nil, unusable(o, transport.InvalidResponse("the list leads back to a page that was read before"))
+		if next == token {
+			return unusable(o, transport.InvalidResponse("the list leads back to a page that was read before"))
 		}
 		token = next
 	}
-	return nil, unusable(o, transport.InvalidResponse("the list has more than %d pages", maxPages))
+	return unusable(o, transport.InvalidResponse("the list has more than %d pages", maxPages))
 }
 
 // unusable is the error of a successful response that cannot be used.

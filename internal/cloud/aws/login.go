@@ -2,14 +2,15 @@ package aws
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/auth"
 	"github.com/trellis-garden/trellis/internal/cloud/login"
+	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
 
 // roleSessionName names the sessions of a role in AWS' log of requests (CloudTrail).
@@ -34,7 +35,7 @@ func roleCredentials(logins *login.Source[aws.Credentials]) aws.CredentialsProvi
 
 // roleLogin assumes a role with the token of a workload identity.
 type roleLogin struct {
-	client      *sts.Client
+	client      *queryClient
 	credentials auth.Credentials
 	metrics     *cloud.Metrics
 }
@@ -46,20 +47,25 @@ func (r *roleLogin) login(ctx context.Context) (*login.Login[aws.Credentials], e
 }
 
 func (r *roleLogin) assume(ctx context.Context) (*login.Login[aws.Credentials], error) {
-	output, err := invoke(ctx, nil, operation{service: "sts", name: "AssumeRoleWithWebIdentity", effect: reads}, r.client.AssumeRoleWithWebIdentity,
-		&sts.AssumeRoleWithWebIdentityInput{
-			RoleArn: aws.String(r.credentials.RoleARN), RoleSessionName: aws.String(roleSessionName), WebIdentityToken: aws.String(r.credentials.Token),
-		})
-	if err != nil {
-		return nil, err
+	service := stsService()
+	o := service.operation("AssumeRoleWithWebIdentity", reads)
+	var answer struct {
+		AccessKeyID     string    `xml:"AssumeRoleWithWebIdentityResult>Credentials>AccessKeyId"`
+		SecretAccessKey string    `xml:"AssumeRoleWithWebIdentityResult>Credentials>SecretAccessKey"`
+		SessionToken    string    `xml:"AssumeRoleWithWebIdentityResult>Credentials>SessionToken"`
+		Expiration      time.Time `xml:"AssumeRoleWithWebIdentityResult>Credentials>Expiration"`
 	}
-	issued := output.Credentials
-	if issued == nil {
+	parameters := url.Values{
+		"RoleArn": {r.credentials.RoleARN}, "RoleSessionName": {roleSessionName}, "WebIdentityToken": {r.credentials.Token},
+	}
+	if err := r.client.do(transport.WithInfo(ctx, o.info()), service, o, parameters, &answer); err != nil {
+		return nil, classify(o, err)
+	}
+	if answer.AccessKeyID == "" {
 		return nil, cloud.Errorf(cloud.Unavailable, "assuming role %s: the response has no credentials", r.credentials.RoleARN)
 	}
 	// Lifetimes are the cloud's, of an hour by default; the end is given as a time of its clock.
 	return login.New(aws.Credentials{
-		AccessKeyID: aws.ToString(issued.AccessKeyId), SecretAccessKey: aws.ToString(issued.SecretAccessKey),
-		SessionToken: aws.ToString(issued.SessionToken), Source: "AssumeRoleWithWebIdentity",
-	}, max(time.Until(aws.ToTime(issued.Expiration)), time.Minute)), nil
+		AccessKeyID: answer.AccessKeyID, SecretAccessKey: answer.SecretAccessKey, SessionToken: answer.SessionToken, Source: o.name,
+	}, max(time.Until(answer.Expiration), time.Minute)), nil
 }

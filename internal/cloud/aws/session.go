@@ -2,13 +2,12 @@ package aws
 
 import (
 	"context"
+	"net/url"
 	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/trellis-garden/trellis/internal/cloud/login"
@@ -23,8 +22,7 @@ type Session struct {
 	logins  *login.Source[aws.Credentials]
 	ec2     *ec2.Client
 	iam     *iam.Client
-	elb     *elasticloadbalancing.Client
-	elbv2   *elasticloadbalancingv2.Client
+	queries *queryClient
 	created *creations
 	used    atomic.Int64 // when, in Unix nanoseconds
 }
@@ -82,18 +80,33 @@ func (o operation) info() transport.Info {
 func invoke[In, Out, Option any](
 	ctx context.Context, s *Session, o operation, request func(context.Context, *In, ...func(*Option)) (*Out, error), input *In,
 ) (*Out, error) {
+	var output *Out
+	err := s.attempt(ctx, o, func(ctx context.Context) (err error) {
+		output, err = request(ctx, input)
+		return err
+	})
+	return output, err
+}
+
+// query is invoke for a query service.
+func (s *Session) query(ctx context.Context, service queryService, o operation, parameters url.Values, answer any) error {
+	return s.attempt(ctx, o, func(ctx context.Context) error { return s.queries.do(ctx, service, o, parameters, answer) })
+}
+
+// attempt is what invoke does, without type parameters: there are some eighty instances of invoke in a binary.
+func (s *Session) attempt(ctx context.Context, o operation, request func(context.Context) error) error {
 	if s != nil {
 		s.touch()
 	}
 	ctx = transport.WithInfo(ctx, o.info())
 	for attempt := 1; ; attempt++ {
-		output, err := request(ctx, input)
+		err := request(ctx)
 		if err == nil {
-			return output, nil
+			return nil
 		}
 		classified := classify(o, err)
 		if s == nil || !s.created.explain(classified, o.about) || !pause(ctx, attempt) {
-			return nil, classified
+			return classified
 		}
 	}
 }

@@ -9,10 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
@@ -133,7 +130,7 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 	if credentials.Token == "" {
 		config.Credentials = staticCredentials(credentials)
 	} else {
-		roles := &roleLogin{client: sts.NewFromConfig(config), credentials: credentials, metrics: c.metrics}
+		roles := &roleLogin{client: newQueryClient(config), credentials: credentials, metrics: c.metrics}
 		session.logins = login.NewSource(roles.login)
 		config.Credentials = roleCredentials(session.logins)
 	}
@@ -143,7 +140,7 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 			options.Region = iamRegion // as AWS' own endpoint tells the SDK
 		}
 	})
-	session.elb, session.elbv2 = elasticloadbalancing.NewFromConfig(config), elasticloadbalancingv2.NewFromConfig(config)
+	session.queries = newQueryClient(config)
 	return session
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
@@ -267,18 +266,26 @@ func pick[R cloudaws.Resource](rec *reconciliation, what string, k kind, name st
 	if i := slices.IndexFunc(found, func(one R) bool { return idOf(one) == recorded }); recorded != "" && i >= 0 {
 		return &found[i]
 	}
-	owned := slices.DeleteFunc(slices.Clone(found), func(one R) bool {
-		_, tags := one.Identity()
-		return !rec.plan.owns(tags) || tags[tagName] != name
-	})
-	if len(owned) == 0 {
-		return nil
+	var first *R
+	var others []string
+	for i := range found {
+		if _, tags := found[i].Identity(); !rec.plan.owns(tags) || tags[tagName] != name {
+			continue
+		}
+		switch {
+		case first == nil:
+			first = &found[i]
+		case idOf(found[i]) < idOf(*first):
+			others = append(others, idOf(*first))
+			first = &found[i]
+		default:
+			others = append(others, idOf(found[i]))
+		}
 	}
-	slices.SortFunc(owned, func(a, b R) int { return strings.Compare(idOf(a), idOf(b)) })
-	for _, other := range owned[1:] {
-		rec.addFindings(fmt.Sprintf("%s %s has the tags of this shoot, but %s is in use; it is removed with the shoot, or by hand before", what, idOf(other), idOf(owned[0])))
+	for _, other := range others {
+		rec.addFindings(fmt.Sprintf("%s %s has the tags of this shoot, but %s is in use; it is removed with the shoot, or by hand before", what, other, idOf(*first)))
 	}
-	return &owned[0]
+	return first
 }
 
 func idOf(resource cloudaws.Resource) string {
