@@ -7,37 +7,43 @@ import (
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 
+	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
+	"github.com/trellis-garden/trellis/internal/infrastructure/aws"
 	"github.com/trellis-garden/trellis/internal/infrastructure/openstack"
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/observer"
 )
 
 func main() {
-	checks := newFullCheckFlags()
+	clouds := newCloudFlags()
 	os.Exit(manager.Main(manager.Binary{
 		Name:           "infrastructure-controller",
 		Description:    "Fulfils Gardener's Infrastructure objects: networks, routers, security groups and key pairs of shoots.",
-		Types:          []string{openstack.Type},
-		Flags:          checks.flags(),
+		Types:          []string{openstack.Type, aws.Type},
+		Flags:          clouds.flags(),
 		AddToScheme:    infrastructure.AddToScheme,
 		CacheTransform: infrastructure.CacheTransform,
-		Setup:          func(p *manager.Process) error { return setup(p, checks) },
+		Setup:          func(p *manager.Process) error { return setup(p, clouds) },
 
 		Observations: observer.NamesOf(infrastructure.Observations()),
 	}))
 }
 
-func setup(p *manager.Process, checks *fullCheckFlags) error {
+func setup(p *manager.Process, clouds *cloudFlags) error {
 	openStack := cloudopenstack.Options{Registerer: p.Registerer, UserAgent: p.Manager.GetConfig().UserAgent}
 	if p.Secondary != nil {
 		return setupSecondary(p, openStack)
 	}
 	openStackSessions := cloudopenstack.NewSessions(openStack)
+	awsSessions := cloudaws.NewSessions(cloudaws.Options{
+		Endpoint: clouds.awsEndpointURL, Registerer: p.Registerer, UserAgent: p.Manager.GetConfig().UserAgent,
+	})
 	drivers := map[string]infrastructure.Driver{
-		openstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: checks.interval}),
+		openstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: clouds.fullCheckInterval}),
+		aws.Type:       aws.New(awsSessions, aws.Options{}),
 	}
 	tracker := &contract.Tracker{}
 	p.HandleDebug(contract.TrackerPath, tracker)
