@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,10 +53,10 @@ type queryClient struct {
 	userAgent   string
 }
 
-// newQueryClient returns a client with the region, credentials and transport of an SDK configuration.
-func newQueryClient(config aws.Config) *queryClient {
+// newQueryClient returns a client with the region, address and credentials of an SDK configuration.
+func newQueryClient(client *http.Client, config aws.Config) *queryClient {
 	return &queryClient{
-		http: config.HTTPClient.(*http.Client), credentials: config.Credentials, signer: v4.NewSigner(), region: config.Region,
+		http: client, credentials: config.Credentials, signer: v4.NewSigner(), region: config.Region,
 		endpoint: aws.ToString(config.BaseEndpoint), userAgent: config.AppID,
 	}
 }
@@ -67,9 +68,7 @@ func (c *queryClient) do(ctx context.Context, service queryService, o operation,
 		return err
 	}
 	form := url.Values{"Action": {o.name}, "Version": {service.version}}
-	for name, values := range parameters {
-		form[name] = values
-	}
+	maps.Copy(form, parameters)
 	body := form.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(body))
 	if err != nil {

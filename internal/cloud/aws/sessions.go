@@ -117,9 +117,10 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 	chain := &repeatable{next: &transport.Retrying{Policy: c.options.Retry, Next: &throttlingAs429{next: &transport.Single{
 		Base: c.transport, Limiter: transport.NewLimiter(c.options.QPS, c.options.Burst), Timeout: c.options.RequestTimeout, Metrics: c.metrics,
 	}}}}
+	client := &http.Client{Transport: chain, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	config := aws.Config{
 		Region:     region,
-		HTTPClient: &http.Client{Transport: chain, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		HTTPClient: client,
 		Retryer:    func() aws.Retryer { return aws.NopRetryer{} },
 		AppID:      c.options.UserAgent,
 	}
@@ -130,7 +131,7 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 	if credentials.Token == "" {
 		config.Credentials = staticCredentials(credentials)
 	} else {
-		roles := &roleLogin{client: newQueryClient(config), credentials: credentials, metrics: c.metrics}
+		roles := &roleLogin{client: newQueryClient(client, config), credentials: credentials, metrics: c.metrics}
 		session.logins = login.NewSource(roles.login)
 		config.Credentials = roleCredentials(session.logins)
 	}
@@ -140,7 +141,7 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 			options.Region = iamRegion // as AWS' own endpoint tells the SDK
 		}
 	})
-	session.queries = newQueryClient(config)
+	session.queries = newQueryClient(client, config)
 	return session
 }
 
