@@ -193,7 +193,7 @@ func unitTests(t *testing.T, name, file string, c alertCase) string {
 	labels := fmt.Sprintf("service: %s, topology: %s, type: seed, visibility: operator", service, c.values["topology"])
 	replacements := []string{
 		"$(job)", serviceOf(t, c.rendered(t, name)), "$(binary)", binary, "$(lease)", registration + "-leader-election",
-		"$(types)", strings.Join(typesOf(chart), ", "), "$(critical)", "severity: critical, " + labels, "$(warning)", "severity: warning, " + labels,
+		"$(types)", strings.Join(typesOf(chart), ", "), "$(alternatives)", strings.Join(typesOf(chart), " or "), "$(critical)", "severity: critical, " + labels, "$(warning)", "severity: warning, " + labels,
 	}
 	for placeholder, value := range c.values {
 		replacements = append(replacements, "$("+placeholder+")", value)

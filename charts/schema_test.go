@@ -65,8 +65,11 @@ func TestRender_InvalidValues(t *testing.T) {
 			},
 			want: []string{`imageVectorOverwrite: names the image "machine-controller-manager-provider-openstack"`, "give one of them"},
 		},
-		"a type that the binary does not serve": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack'"}},
-		"the same port twice":                   {values: map[string]any{"usablePorts": []int{1, 2, 1}}, want: []string{"'/usablePorts'", "items at 0 and 2 are equal"}},
+		"a type that the binary does not serve": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack', 'aws'"}},
+		"a type that a secondary does not observe": {
+			values: map[string]any{"role": "secondary", "types": []string{"openstack", "aws"}}, want: []string{"'/types/1'", "'openstack'"},
+		},
+		"the same port twice": {values: map[string]any{"usablePorts": []int{1, 2, 1}}, want: []string{"'/usablePorts'", "items at 0 and 2 are equal"}},
 		"a label of the selector": {
 			values: map[string]any{"podLabels": map[string]string{"app.kubernetes.io/name": "x"}},
 			want:   []string{"podLabels: app.kubernetes.io/name is the chart's own, by which it finds its pods; remove it"},

@@ -20,6 +20,8 @@ func typesOf(name string) []string {
 		return []string{"openstack", "calico", "registrations"}
 	case InstallationSeed, InstallationRuntime, InstallationApplication:
 		return []string{"trellis"}
+	case "infrastructure-controller":
+		return []string{"openstack", "aws"}
 	default:
 		return []string{"openstack"}
 	}
@@ -43,9 +45,17 @@ func releaseOf(name string) Release {
 	return Release{Name: registration, Namespace: "extension-" + registration + "-x7k2p"}
 }
 
+// observedTypesOf are those of a chart's types that a secondary observes.
+func observedTypesOf(name string) []string {
+	return slices.DeleteFunc(typesOf(name), func(provider string) bool { return provider == "aws" })
+}
+
 // withTypes adds the one value that a chart cannot do without.
 func withTypes(name string, values map[string]any) map[string]any {
 	all := map[string]any{"types": typesOf(name)}
+	if values["role"] == "secondary" {
+		all["types"] = observedTypesOf(name)
+	}
 	maps.Copy(all, values)
 	return all
 }

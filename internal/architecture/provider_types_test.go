@@ -27,6 +27,7 @@ func typeLists() []string {
 		"cmd/admission/defaults.go",
 		"cmd/admission/webhooks.go",
 		"cmd/controlplane-controller/main.go",
+		"cmd/infrastructure-controller/cloud_flags.go",
 		"cmd/infrastructure-controller/main.go",
 		"cmd/infrastructure-controller/secondary.go",
 		"cmd/network-controller/main.go",

@@ -21,7 +21,7 @@
       {{ $facts.resource }} as Unknown, although it is the primary controller that reports it.
     {{- else if $facts.resource }}
     description: >-
-      Prometheus cannot reach any replica of the {{ $who }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join ", " }} are not
+      Prometheus cannot reach any replica of the {{ $who }}. Shoots that need a {{ $facts.kind }} of type {{ .Values.types | join " or " }} are not
       reconciled{{ if $facts.webhooks }}, and its webhooks make the API server refuse objects of their control planes{{ end }}.
     {{- else }}
     description: >-

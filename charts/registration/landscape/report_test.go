@@ -64,6 +64,16 @@ func without(g *landscape.Garden, registration string) {
 	g.Installations = installations
 }
 
+// withAWS makes the seed one of type aws, whose infrastructures Trellis serves beside another extension.
+func withAWS(others string) func(*landscape.Garden) {
+	return func(g *landscape.Garden) {
+		g.Seeds[0].Spec.Provider.Type = "aws"
+		g.Registrations[0].Spec.Resources = registers("infrastructure", "Infrastructure/openstack Infrastructure/aws").Spec.Resources
+		g.Registrations = append(g.Registrations, registers("provider-aws", others))
+		g.Installations = append(g.Installations, installed("provider-aws", "TTF"))
+	}
+}
+
 func TestInspect(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		change    func(*landscape.Garden)
@@ -106,6 +116,15 @@ func TestInspect(t *testing.T) {
 					"take it out of all registrations but one",
 				"Worker/openstack has 2 primaries",
 			},
+		},
+		"a type of which Trellis serves one kind, and another extension the rest": {change: withAWS("ControlPlane/aws Worker/aws"), ok: true, ready: true},
+		"a type of which Trellis serves one kind, and another extension all": {
+			change: withAWS("ControlPlane/aws Infrastructure/aws Worker/aws"), ready: true,
+			wantText: []string{"Infrastructure/aws has 2 primaries, which would fight over the same objects: infrastructure, provider-aws"},
+		},
+		"a type of which Trellis serves one kind, and nobody the rest": {
+			change: withAWS("Bastion/aws"), ready: false,
+			wantText: []string{"ControlPlane/aws is registered by nobody", "Worker/aws is registered by nobody", "also installed"},
 		},
 		"two primaries that no seed wants yet": {
 			change: func(g *landscape.Garden) {
