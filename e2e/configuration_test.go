@@ -121,7 +121,7 @@ func workers(env *testenv.Env, shoot *gardenlet.Shoot, cidr string) {
 
 // withField returns the usual configuration with a field that its type does not have.
 func withField(env *testenv.Env, name string, value any) map[string]any {
-	encoded, err := json.Marshal(openstack.InfrastructureConfig(env.Cloud))
+	encoded, err := json.Marshal(openstack.InfrastructureConfig(env.OpenStack()))
 	require.NoError(env.T, err)
 	fields := map[string]any{}
 	require.NoError(env.T, json.Unmarshal(encoded, &fields))

@@ -16,11 +16,12 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
 )
 
-// TestInfrastructure tests infrastructure-controller: the suite on the fake OpenStack, and what depends on no cloud or needs features that a real
-// one does not have. All parts share the API servers and run one after another.
+// TestInfrastructure tests infrastructure-controller: the suite on the fake clouds of all providers, and what depends on no cloud or needs features that a
+// real one does not have. All parts share the API servers and run one after another.
 func TestInfrastructure(t *testing.T) {
-	f := testenv.New(t, func() (*openstack.Cloud, error) { return openstack.NewFake() })
+	f := testenv.New(t, infrastructuresuite.OpenStack(openstack.OpenFake))
 	infrastructuresuite.Run(t, f)
+	t.Run("AWS", func(t *testing.T) { infrastructuresuite.Run(t, f.With(infrastructuresuite.AWS())) })
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *testenv.Fixture)

@@ -38,7 +38,7 @@ func testMany(t *testing.T, f *testenv.Fixture) {
 
 	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Infrastructure(shoot).Deploy(t.Context()) })
 	env.Eventually("all are ready", func() bool { return countMany(env, health.CheckExtensionObject) == manyInTotal })
-	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "one login per account")
+	assert.Equal(t, manyAccounts, env.Cloud.Log().Logins(), "one login per account")
 
 	env.StopController() // fails when the race detector has found something
 	withRaceDetector := env.Binary
@@ -51,7 +51,7 @@ func testMany(t *testing.T, f *testenv.Fixture) {
 	env.StartController()
 	forAll(t, shoots, func(shoot *gardenlet.Shoot) error { return env.Gardenlet.Infrastructure(shoot).Destroy(t.Context()) })
 	env.Eventually("all are gone", func() bool { return countMany(env, func(client.Object) error { return nil }) == 0 })
-	assert.Equal(t, manyAccounts, env.Cloud.Logins(), "one login per account")
+	assert.Equal(t, manyAccounts, env.Cloud.Log().Logins(), "one login per account")
 	for _, account := range accounts {
 		left, err := account.Resources(t.Context())
 		require.NoError(t, err)
@@ -65,7 +65,8 @@ func testMany(t *testing.T, f *testenv.Fixture) {
 // manyShoots prepares shoots in turn over some accounts.
 func manyShoots(env *testenv.Env) (accounts []*openstack.Account, shoots []*gardenlet.Shoot) {
 	for i := range manyAccounts {
-		account := env.NewAccount()
+		account, is := env.NewAccount().(*openstack.Account)
+		require.True(env.T, is)
 		accounts = append(accounts, account)
 		for j := range manyInTotal / manyAccounts {
 			shoot := account.NewShoot(fmt.Sprintf("many-%d-%d", i, j))

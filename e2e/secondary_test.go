@@ -67,7 +67,7 @@ func testThreeWriters(t *testing.T, env *testenv.Env, accounts []*openstack.Acco
 	w.secondary.StopController()
 	env.StopController()
 	w.assertNothingLost(t, int(metrics.Sum("trellis_observation_conflicts_total")))
-	assert.Equal(t, 2*manyAccounts, env.Cloud.Logins(), "one login per account and process")
+	assert.Equal(t, 2*manyAccounts, env.Cloud.Log().Logins(), "one login per account and process")
 }
 
 // round changes the quotas of all accounts, requests a reconciliation of all objects, and waits until all writers have written what belongs to the round.
@@ -78,7 +78,7 @@ func (w *threeWriters) round(t *testing.T, round int64) {
 		limit, status = 0, gardencorev1beta1.ConditionFalse
 	}
 	for _, account := range w.accounts {
-		require.NoError(t, w.env.Cloud.Fake.SetQuota(account.Project, "instances", limit))
+		require.NoError(t, w.env.OpenStack().Fake.SetQuota(account.Project, "instances", limit))
 	}
 	w.library.round.Store(round)
 	release := w.holdWave()

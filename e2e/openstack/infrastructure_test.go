@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/infrastructuresuite"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
@@ -18,6 +19,6 @@ import (
 func TestInfrastructure(t *testing.T) {
 	target, err := conformance.FromFile(operatorEntry())
 	require.NoError(t, err, "make e2e-openstack brings a cloud up and says where it is")
-	r := testenv.New(t, func() (*openstack.Cloud, error) { return openstack.New(target) })
-	infrastructuresuite.Run(t, r)
+	open := func() (cloud.Cloud, error) { return openstack.New(target) }
+	infrastructuresuite.Run(t, testenv.New(t, infrastructuresuite.OpenStack(open)))
 }

@@ -4,6 +4,7 @@ package cloud
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
@@ -13,14 +14,21 @@ import (
 
 // Cloud is a running cloud for shoots, a fake or a real one.
 type Cloud interface {
-	// Name is for messages.
-	Name() string
+	Description
 	// OpenAccount creates an account. The name must be unused in the cloud.
 	OpenAccount(ctx context.Context, name string) (Account, error)
 	Traffic
 	Faults
 	// Close stops what was started with the cloud. A real cloud goes on running.
 	Close() error
+}
+
+// Description says which cloud it is.
+type Description interface {
+	// Name is for messages.
+	Name() string
+	// ControllerArgs are the arguments by which a controller finds the cloud, if cloud profiles do not name it.
+	ControllerArgs() []string
 }
 
 // Traffic are the calls of controllers. Those of tests are not among them.
@@ -47,12 +55,30 @@ type Faults interface {
 type Account interface {
 	// NewShoot describes a shoot in the account, for which all resources of an Infrastructure are created.
 	NewShoot(name string) *gardenlet.Shoot
-	// OfferMachines adds machine types and images to the shoot's cloud profile, and the images to the cloud.
-	OfferMachines(shoot *gardenlet.Shoot)
-	// Servers returns a function that lists the servers of a shoot.
-	Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error)
 	// ResourceNames names all resources, each by its kind, ID and changeable fields, sorted.
 	ResourceNames(ctx context.Context) ([]string, error)
 	// Remove deletes the account. It fails, and names what is left, unless the account is empty.
 	Remove(ctx context.Context) error
+}
+
+// MachineAccount is an account whose shoots get machines.
+type MachineAccount interface {
+	Account
+	// OfferMachines adds machine types and images to the shoot's cloud profile, and the images to the cloud.
+	OfferMachines(shoot *gardenlet.Shoot)
+	// Servers returns a function that lists the servers of a shoot.
+	Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error)
+}
+
+// OpenMachineAccount creates an account whose shoots get machines.
+func OpenMachineAccount(ctx context.Context, c Cloud, name string) (MachineAccount, error) {
+	account, err := c.OpenAccount(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	withMachines, are := account.(MachineAccount)
+	if !are {
+		return nil, fmt.Errorf("%s has no machines for shoots", c.Name())
+	}
+	return withMachines, nil
 }

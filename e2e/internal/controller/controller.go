@@ -27,8 +27,8 @@ type Binary struct {
 	Name string
 	// Command is the name of the binary if another one is the user's.
 	Command string
-	// Types are the provider types that it serves.
-	Types []string
+	// Types are the provider types that it serves, and ObservedTypes those that a secondary observes; default all.
+	Types, ObservedTypes []string
 	// Role has the controller's rights in a seed, from its chart. Tests run with these rights only.
 	Role seed.Role
 	// Args are arguments besides those that all controllers have.

@@ -2,5 +2,5 @@ package controller
 
 // Infrastructure is the infrastructure-controller.
 func Infrastructure() Binary {
-	return withRole(Binary{Name: "infrastructure-controller", Types: []string{"openstack"}})
+	return withRole(Binary{Name: "infrastructure-controller", Types: []string{"openstack", "aws"}, ObservedTypes: []string{"openstack"}})
 }

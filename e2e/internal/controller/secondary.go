@@ -8,8 +8,12 @@ const asSecondary = "--role=secondary"
 // Secondary is the same binary as a secondary controller, with its chart's rights as such. Its namespace is one that gardenlet could have created for an
 // installation.
 func Secondary(primary Binary) Binary {
+	types := primary.Types
+	if primary.ObservedTypes != nil {
+		types = primary.ObservedTypes
+	}
 	return withRole(Binary{
-		Name: "extension-" + strings.TrimSuffix(primary.Name, "-controller") + "-secondary", Command: primary.Name, Types: primary.Types,
+		Name: "extension-" + strings.TrimSuffix(primary.Name, "-controller") + "-secondary", Command: primary.Name, Types: types,
 		Args: []string{asSecondary},
 	})
 }

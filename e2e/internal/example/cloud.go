@@ -66,6 +66,9 @@ func (c *Cloud) OpenAccount(context.Context, string) (cloud.Account, error) {
 	return c.Account(), nil
 }
 
+// ControllerArgs implements cloud.Cloud: cloud profiles name the cloud.
+func (c *Cloud) ControllerArgs() []string { return nil }
+
 // Close implements cloud.Cloud.
 func (c *Cloud) Close() error {
 	if c.fake == nil {

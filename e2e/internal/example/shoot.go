@@ -34,7 +34,7 @@ const (
 // Account is the only account of the fake.
 type Account struct{ cloud *Cloud }
 
-var _ cloud.Account = (*Account)(nil)
+var _ cloud.MachineAccount = (*Account)(nil)
 
 // NewShoot implements cloud.Account.
 func (a *Account) NewShoot(name string) *gardenlet.Shoot {
@@ -52,7 +52,7 @@ func (a *Account) NewShoot(name string) *gardenlet.Shoot {
 	return shoot
 }
 
-// OfferMachines implements cloud.Account.
+// OfferMachines implements cloud.MachineAccount.
 func (a *Account) OfferMachines(shoot *gardenlet.Shoot) {
 	shoot.MachineTypes = []gardencorev1beta1.MachineType{{
 		Name: machineType, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"),
@@ -78,7 +78,7 @@ func NewPool(name string, machines int32) gardencorev1beta1.Worker {
 	}
 }
 
-// Servers implements cloud.Account.
+// Servers implements cloud.MachineAccount.
 func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error) {
 	owner, version := string(shoot.UID), shoot.KubernetesVersion
 	return func(ctx context.Context) ([]nodes.Server, error) {

@@ -19,8 +19,9 @@ type Shoot struct {
 	Name, Project string
 	// UID is set by the garden.
 	UID types.UID
-	// ProviderType and Region are the shoot's.
+	// ProviderType and Region are the shoot's, and Zones those of the region; default nova.
 	ProviderType, Region string
+	Zones                []string
 	// SeedType is the provider type of the seed; default ProviderType.
 	SeedType string
 	// InfrastructureConfig and ControlPlaneConfig are the user's, CloudProfileConfig is the admin's, all encoded as JSON.
@@ -118,7 +119,7 @@ func (s *Shoot) shoot() *gardencorev1beta1.Shoot {
 
 func (s *Shoot) workers() []gardencorev1beta1.Worker {
 	if s.Workers == nil {
-		return []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: []string{"nova"}}}
+		return []gardencorev1beta1.Worker{{Name: "pool", Minimum: 1, Maximum: 3, Zones: s.zones()}}
 	}
 	return s.Workers
 }
@@ -138,12 +139,23 @@ func (s *Shoot) kubeProxy() *gardencorev1beta1.KubeProxyConfig {
 	return config
 }
 
+func (s *Shoot) zones() []string {
+	if s.Zones == nil {
+		return []string{"nova"}
+	}
+	return s.Zones
+}
+
 func (s *Shoot) cloudProfile() *gardencorev1beta1.CloudProfile {
+	var zones []gardencorev1beta1.AvailabilityZone
+	for _, name := range s.zones() {
+		zones = append(zones, gardencorev1beta1.AvailabilityZone{Name: name})
+	}
 	return &gardencorev1beta1.CloudProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: s.ProviderType},
 		Spec: gardencorev1beta1.CloudProfileSpec{
 			Type:           s.ProviderType,
-			Regions:        []gardencorev1beta1.Region{{Name: s.Region, Zones: []gardencorev1beta1.AvailabilityZone{{Name: "nova"}}}},
+			Regions:        []gardencorev1beta1.Region{{Name: s.Region, Zones: zones}},
 			MachineTypes:   s.MachineTypes,
 			MachineImages:  s.MachineImages,
 			ProviderConfig: raw(s.CloudProfileConfig),
@@ -157,7 +169,7 @@ func (s *Shoot) seed() *gardencorev1beta1.Seed {
 	return &gardencorev1beta1.Seed{
 		ObjectMeta: metav1.ObjectMeta{Name: "seed"},
 		Spec: gardencorev1beta1.SeedSpec{
-			Provider: gardencorev1beta1.SeedProvider{Type: s.seedType(), Region: s.Region, Zones: []string{"nova"}},
+			Provider: gardencorev1beta1.SeedProvider{Type: s.seedType(), Region: s.Region, Zones: s.zones()},
 			Networks: gardencorev1beta1.SeedNetworks{Nodes: new("10.240.0.0/16"), Pods: "10.241.128.0/17", Services: "10.241.0.0/17"},
 		},
 	}

@@ -74,26 +74,29 @@ func upstreamShoot(env *testenv.Env, name string) *gardenlet.Shoot {
 	}
 	env.Make(conformance.Compute, keyPairs, testenv.Body{"keypair": testenv.Body{"name": id, "public_key": string(shoot.SSHPublicKey)}})
 
-	createUpstreamObject(env, shoot, map[string]string{
-		"Network": network, "NetworkName": id, "Subnet": subnet, "Router": router, "KeyPair": id,
-		"SecurityGroup": group, "SecurityGroupName": id,
-		"FloatingNetwork": env.ExternalNetwork(), "FloatingNetworkName": env.Cloud.ExternalNetwork(),
+	createUpstreamObject(env, shoot, openstackv1alpha1.InfrastructureState{
+		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "InfrastructureState"},
+		Data: map[string]string{
+			"Network": network, "NetworkName": id, "Subnet": subnet, "Router": router, "KeyPair": id,
+			"SecurityGroup": group, "SecurityGroupName": id,
+			"FloatingNetwork": env.ExternalNetwork(), "FloatingNetworkName": env.OpenStack().ExternalNetwork(),
+		},
 	})
 	return shoot
 }
 
-// createUpstreamObject creates the Infrastructure of a shoot that was reconciled some time ago, with upstream's state.
-func createUpstreamObject(env *testenv.Env, shoot *gardenlet.Shoot, known map[string]string) {
+// createUpstreamObject creates the Infrastructure of a shoot that was reconciled some time ago, with upstream's state, or nil for none.
+func createUpstreamObject(env *testenv.Env, shoot *gardenlet.Shoot, state any) {
 	env.T.Helper()
 	object := env.Gardenlet.Object(shoot)
 	object.Finalizers = []string{"extensions.gardener.cloud/infrastructure"}
 	require.NoError(env.T, env.Seed.Client.Create(env.T.Context(), object))
 	patch := client.MergeFrom(object.DeepCopy())
-	state, err := json.Marshal(openstackv1alpha1.InfrastructureState{
-		TypeMeta: metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "InfrastructureState"}, Data: known,
-	})
-	require.NoError(env.T, err)
-	object.Status.State = &runtime.RawExtension{Raw: state}
+	if state != nil {
+		encoded, err := json.Marshal(state)
+		require.NoError(env.T, err)
+		object.Status.State = &runtime.RawExtension{Raw: encoded}
+	}
 	object.Status.LastOperation = &gardencorev1beta1.LastOperation{
 		Type: gardencorev1beta1.LastOperationTypeCreate, State: gardencorev1beta1.LastOperationStateSucceeded,
 		Description: "Successfully reconciled infrastructure", Progress: 100, LastUpdateTime: metav1.Now(),

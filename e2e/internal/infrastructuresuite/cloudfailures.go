@@ -3,20 +3,17 @@ package infrastructuresuite
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"testing"
-	"time"
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
 
+	"github.com/trellis-garden/trellis/e2e/internal/aws"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/testenv"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
-	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // cloudFailure is a failure of the cloud while an Infrastructure is created.
@@ -30,64 +27,33 @@ type cloudFailure struct {
 	needsUserAction bool
 }
 
-func cloudFailures() map[string]cloudFailure {
-	return map[string]cloudFailure{
-		"the quota of networks is exhausted": {
-			begin: quota("network", 0), end: resetQuota,
-			code: gardencorev1beta1.ErrorInfraQuotaExceeded, message: "network", needsUserAction: true,
-		},
-		"the quota of routers is exhausted, in the middle of a creation": {
-			begin: quota("router", 0), end: resetQuota,
-			code: gardencorev1beta1.ErrorInfraQuotaExceeded, message: "router", needsUserAction: true,
-		},
-		"the password is wrong (401)": {
-			begin: password("guessed"), end: func(env *testenv.Env, shoot *gardenlet.Shoot) { password(env.Account.Password)(env, shoot) },
-			code: gardencorev1beta1.ErrorInfraUnauthenticated, needsUserAction: true,
-		},
-		"the user may not do that (403)": {
-			begin: refusal(http.StatusForbidden, 0), end: clearRefusal,
-			code: gardencorev1beta1.ErrorInfraUnauthorized, needsUserAction: true,
-		},
-		"the cloud is throttling (429)": {begin: refusal(http.StatusTooManyRequests, time.Second), end: clearRefusal},
-		"the cloud is down (503)": {
-			begin: refusal(http.StatusServiceUnavailable, 0), end: clearRefusal, code: gardencorev1beta1.ErrorRetryableInfraDependencies,
-		},
-	}
+// wrongCredentials is the failure of each provider that testForceDelete needs, too.
+const wrongCredentials = "the credentials are wrong"
+
+// cloudFailures are the failures of a provider, by their descriptions.
+func cloudFailures(providerType string) map[string]cloudFailure {
+	return map[string]map[string]cloudFailure{openstack.Type: openStackFailures(), aws.Type: awsFailures()}[providerType]
 }
 
-// quota limits how many resources of a kind the account may have, as an operator of the cloud does.
-func quota(kind string, limit int) func(*testenv.Env, *gardenlet.Shoot) {
-	return func(env *testenv.Env, _ *gardenlet.Shoot) {
-		env.DoAsOperator(http.MethodPut, conformance.Network, "/v2.0/quotas/"+env.Account.ProjectID, testenv.Body{"quota": testenv.Body{kind: limit}})
-	}
-}
-
-func resetQuota(env *testenv.Env, _ *gardenlet.Shoot) {
-	env.DoAsOperator(http.MethodDelete, conformance.Network, "/v2.0/quotas/"+env.Account.ProjectID, nil)
-}
-
-func password(word string) func(*testenv.Env, *gardenlet.Shoot) {
+// credential changes a field of the shoot's credentials.
+func credential(key, value string) func(*testenv.Env, *gardenlet.Shoot) {
 	return func(env *testenv.Env, shoot *gardenlet.Shoot) {
 		shoot.Credentials = maps.Clone(shoot.Credentials)
-		shoot.Credentials["password"] = []byte(word)
+		shoot.Credentials[key] = []byte(value)
 		env.Update(shoot)
 	}
 }
 
-// refusal makes the cloud refuse networks.
-func refusal(status int, retryAfter time.Duration) func(*testenv.Env, *gardenlet.Shoot) {
-	createNetwork := wire.Match{Service: services.Neutron, Method: http.MethodPost, Path: "/v2.0/networks"}
-	return func(env *testenv.Env, _ *gardenlet.Shoot) {
-		env.Cloud.Inject(wire.Fault{Match: createNetwork, Times: -1, Status: status, RetryAfter: retryAfter})
-	}
+// resetCredentials gives the shoot the credentials of the account.
+func resetCredentials(env *testenv.Env, shoot *gardenlet.Shoot) {
+	shoot.Credentials = env.Account.NewShoot(shoot.Name).Credentials
+	env.Update(shoot)
 }
-
-func clearRefusal(env *testenv.Env, _ *gardenlet.Shoot) { env.Cloud.ClearFaults() }
 
 // testCloudFailures makes the cloud refuse requests, reads what the controller reports, and removes the cause.
 func testCloudFailures(t *testing.T, f *testenv.Fixture) {
 	names := 0
-	for description, failure := range cloudFailures() {
+	for description, failure := range cloudFailures(f.Provider.Type) {
 		names++
 		name := fmt.Sprintf("trouble-%d", names)
 		t.Run(description, func(t *testing.T) {

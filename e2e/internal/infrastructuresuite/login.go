@@ -14,7 +14,7 @@ import (
 func testLogin(t *testing.T, f *testenv.Fixture) {
 	env := f.NewEnv(t)
 	env.StartController()
-	credential, id, err := env.Account.ApplicationCredential(t.Context(), "for-gardener")
+	credential, id, err := env.Project().ApplicationCredential(t.Context(), "for-gardener")
 	require.NoError(t, err)
 	shoot := env.Shoot("application-credential")
 	shoot.Credentials = credential
@@ -25,6 +25,6 @@ func testLogin(t *testing.T, f *testenv.Fixture) {
 	env.ReconcileAgain(shoot)
 	assertNothingWritten(env)
 	env.Destroy(shoot)
-	env.Do(http.MethodDelete, conformance.Identity, "/v3/users/"+env.Account.UserID+"/application_credentials/"+id, nil)
+	env.Do(http.MethodDelete, conformance.Identity, "/v3/users/"+env.Project().UserID+"/application_credentials/"+id, nil)
 	assertEmpty(env)
 }

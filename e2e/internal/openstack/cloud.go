@@ -76,6 +76,9 @@ func (c *Cloud) Region() string { return c.backend.Region }
 // ExternalNetwork is the name of the external network of the shoots' routers.
 func (c *Cloud) ExternalNetwork() string { return c.backend.ExternalNetwork }
 
+// ControllerArgs implements cloud.Cloud: cloud profiles name the cloud.
+func (c *Cloud) ControllerArgs() []string { return nil }
+
 // Close stops what was started.
 func (c *Cloud) Close() error {
 	var err error
@@ -95,7 +98,7 @@ type Account struct {
 	Cloud *Cloud
 }
 
-var _ cloud.Account = (*Account)(nil)
+var _ cloud.MachineAccount = (*Account)(nil)
 
 // OpenAccount is NewAccount for callers that know no provider.
 func (c *Cloud) OpenAccount(ctx context.Context, name string) (cloud.Account, error) {
@@ -151,6 +154,16 @@ func (a *Account) Resources(ctx context.Context) ([]Resource, error) {
 		resources = append(resources, Resource{Kind: item.Kind, ID: item.ID, Name: cmp.Or(item.Object.Text("name"), item.ID), Object: item.Object})
 	}
 	return resources, nil
+}
+
+// CountByKind counts the resources of the account.
+func (a *Account) CountByKind(ctx context.Context) (map[string]int, error) {
+	resources, err := a.Resources(ctx)
+	kinds := map[string]int{}
+	for _, resource := range resources {
+		kinds[resource.Kind]++
+	}
+	return kinds, err
 }
 
 // ResourceNames names all resources of the account, each by its kind, ID and changeable fields, sorted.

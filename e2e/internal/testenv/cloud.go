@@ -14,14 +14,6 @@ import (
 // Body is the body of a request to the cloud.
 type Body = conformance.Body
 
-// Resources lists all resources of the Env's account.
-func (env *Env) Resources() []openstack.Resource {
-	env.T.Helper()
-	resources, err := env.Account.Resources(env.T.Context())
-	require.NoError(env.T, err)
-	return resources
-}
-
 // Inventory names all resources of the Env's account, each by its kind, ID and changeable fields.
 func (env *Env) Inventory() []string {
 	env.T.Helper()
@@ -33,14 +25,34 @@ func (env *Env) Inventory() []string {
 // CountByKind counts the resources of the Env's account.
 func (env *Env) CountByKind() map[string]int {
 	env.T.Helper()
-	kinds := map[string]int{}
-	for _, resource := range env.Resources() {
-		kinds[resource.Kind]++
-	}
+	kinds, err := env.Account.CountByKind(env.T.Context())
+	require.NoError(env.T, err)
 	return kinds
 }
 
-// Find returns the only resource of a kind in the Env's account.
+// OpenStack returns the cloud of a test whose provider is OpenStack, and Project its account there. Their other methods need them.
+func (env *Env) OpenStack() *openstack.Cloud {
+	env.T.Helper()
+	return env.Project().Cloud
+}
+
+// Project is described with OpenStack.
+func (env *Env) Project() *openstack.Account {
+	env.T.Helper()
+	account, is := env.Account.(*openstack.Account)
+	require.Truef(env.T, is, "%s is no OpenStack", env.Cloud.Name())
+	return account
+}
+
+// Resources lists all resources of the Env's project.
+func (env *Env) Resources() []openstack.Resource {
+	env.T.Helper()
+	resources, err := env.Project().Resources(env.T.Context())
+	require.NoError(env.T, err)
+	return resources
+}
+
+// Find returns the only resource of a kind in the Env's project.
 func (env *Env) Find(kind string) openstack.Resource {
 	env.T.Helper()
 	found := slices.DeleteFunc(env.Resources(), func(r openstack.Resource) bool { return r.Kind != kind })
@@ -68,7 +80,7 @@ func (env *Env) Make(service conformance.Service, path string, body Body) string
 // Do makes a request as the account's member, bypassing the controller. An error ends the test.
 func (env *Env) Do(method string, service conformance.Service, path string, body any) conformance.Object {
 	env.T.Helper()
-	response, err := env.Account.DoAsMember(env.T.Context(), method, service, path, body)
+	response, err := env.Project().DoAsMember(env.T.Context(), method, service, path, body)
 	require.NoError(env.T, err)
 	return response
 }
@@ -76,7 +88,7 @@ func (env *Env) Do(method string, service conformance.Service, path string, body
 // DoAsOperator is Do as an operator of the cloud.
 func (env *Env) DoAsOperator(method string, service conformance.Service, path string, body any) conformance.Object {
 	env.T.Helper()
-	response, err := env.Account.DoAsOperator(env.T.Context(), method, service, path, body)
+	response, err := env.Project().DoAsOperator(env.T.Context(), method, service, path, body)
 	require.NoError(env.T, err)
 	return response
 }
@@ -84,7 +96,7 @@ func (env *Env) DoAsOperator(method string, service conformance.Service, path st
 // ExternalNetwork returns the ID of the external network of the shoots' routers.
 func (env *Env) ExternalNetwork() string {
 	env.T.Helper()
-	response := env.Do(http.MethodGet, conformance.Network, "/v2.0/networks?name="+strings.ReplaceAll(env.Cloud.ExternalNetwork(), " ", "%20"), nil)
+	response := env.Do(http.MethodGet, conformance.Network, "/v2.0/networks?name="+strings.ReplaceAll(env.OpenStack().ExternalNetwork(), " ", "%20"), nil)
 	networks := response.Objects("networks")
 	require.Len(env.T, networks, 1)
 	return networks[0].ID()

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
@@ -26,8 +27,9 @@ import (
 type Env struct {
 	T         *testing.T
 	Seed      *clusters.Seed
-	Cloud     *openstack.Cloud
-	Account   *openstack.Account
+	Provider  Provider
+	Cloud     cloud.Cloud
+	Account   Account
 	Gardenlet *gardenlet.Gardenlet
 	*Process
 	// Binary and Options are those of the next controller process.
@@ -44,10 +46,10 @@ type Process struct{ Controller *controller.Controller }
 // NewEnv returns an Env on the source seed, without a running controller.
 func (f *Fixture) NewEnv(t *testing.T) *Env {
 	t.Helper()
-	cloud, err := f.newCloud()
+	opened, err := f.Provider.OpenCloud()
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
-	return f.newEnv(t, f.Source, cloud, newAccount(t, cloud))
+	t.Cleanup(func() { assert.NoError(t, opened.Close()) })
+	return f.newEnv(t, f.Source, opened, newAccount(t, opened))
 }
 
 // MoveTo returns an Env on the destination seed with the cloud and the account of another one.
@@ -56,10 +58,10 @@ func (f *Fixture) MoveTo(t *testing.T, source *Env) *Env {
 	return f.newEnv(t, f.Destination, source.Cloud, source.Account)
 }
 
-func (f *Fixture) newEnv(t *testing.T, s *clusters.Seed, cloud *openstack.Cloud, account *openstack.Account) *Env {
+func (f *Fixture) newEnv(t *testing.T, s *clusters.Seed, in cloud.Cloud, account Account) *Env {
 	t.Helper()
 	env := &Env{
-		T: t, Seed: s, Cloud: cloud, Account: account, Gardenlet: s.Gardenlet, Process: &Process{}, Binary: f.Binary,
+		T: t, Seed: s, Provider: f.Provider, Cloud: in, Account: account, Gardenlet: s.Gardenlet, Process: &Process{}, Binary: f.Binary,
 		what: f.Controller, output: filepath.Join(t.TempDir(), "controller.log"),
 	}
 	t.Cleanup(env.end)
@@ -75,12 +77,14 @@ func (env *Env) Secondary() *Env {
 }
 
 // newAccount creates an account that is deleted, and must be empty, at the end of the test.
-func newAccount(t *testing.T, cloud *openstack.Cloud) *openstack.Account {
+func newAccount(t *testing.T, in cloud.Cloud) Account {
 	t.Helper()
 	var suffix [4]byte
 	_, _ = rand.Read(suffix[:]) // never fails
-	account, err := cloud.NewAccount(t.Context(), "trellis-e2e-"+hex.EncodeToString(suffix[:]))
+	opened, err := in.OpenAccount(t.Context(), "trellis-e2e-"+hex.EncodeToString(suffix[:]))
 	require.NoError(t, err)
+	account, counts := opened.(Account)
+	require.True(t, counts, "accounts of %s do not count their resources", in.Name())
 	t.Cleanup(func() {
 		ctx, cancel := timeoutContext()
 		defer cancel()
@@ -90,7 +94,7 @@ func newAccount(t *testing.T, cloud *openstack.Cloud) *openstack.Account {
 }
 
 // NewAccount creates another account in the Env's cloud. It must be empty at the end of the test.
-func (env *Env) NewAccount() *openstack.Account {
+func (env *Env) NewAccount() Account {
 	env.T.Helper()
 	return newAccount(env.T, env.Cloud)
 }
@@ -118,6 +122,7 @@ func (env *Env) StartController() {
 	require.Nil(env.T, env.Controller, "one controller at a time")
 	options := env.Options
 	options.Path, options.Output = env.Binary, env.output
+	options.Args = slices.Concat(env.Cloud.ControllerArgs(), options.Args)
 	ctx, cancel := context.WithTimeout(env.T.Context(), timeout)
 	defer cancel()
 	var err error

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 const (
@@ -29,12 +29,29 @@ type Fixture struct {
 	Controller          controller.Binary
 	Binary              string
 	Source, Destination *clusters.Seed
-
-	newCloud func() (*openstack.Cloud, error)
+	// Provider is that of the tests' clouds.
+	Provider Provider
 }
 
-// New builds the binary and starts the seeds. Each test gets a cloud from newCloud, and closes it.
-func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Fixture {
+// Provider says what a test gets of a provider.
+type Provider struct {
+	// Type is the provider type.
+	Type string
+	// OpenCloud starts the cloud of a test, which closes it.
+	OpenCloud func() (cloud.Cloud, error)
+	// Resources are those of an account with one default shoot, by kind, and Logins the calls by which a new process logs in to it.
+	Resources map[string]int
+	Logins    int
+}
+
+// Account is an account of a cloud whose resources can be counted.
+type Account interface {
+	cloud.Account
+	CountByKind(ctx context.Context) (map[string]int, error)
+}
+
+// New builds the binary and starts the seeds.
+func New(t *testing.T, provider Provider) *Fixture {
 	t.Helper()
 	what := controller.Infrastructure()
 	binary, err := what.Build(t.Context())
@@ -45,7 +62,14 @@ func New(t *testing.T, newCloud func() (*openstack.Cloud, error)) *Fixture {
 			clusterstest.AssertNoWriteForbidden(t, s.Seed)
 		}
 	})
-	return &Fixture{Controller: what, Binary: binary, Source: started.Source, Destination: started.Destination, newCloud: newCloud}
+	return &Fixture{Controller: what, Binary: binary, Source: started.Source, Destination: started.Destination, Provider: provider}
+}
+
+// With returns the same seeds and binary for tests of another provider.
+func (f *Fixture) With(provider Provider) *Fixture {
+	other := *f
+	other.Provider = provider
+	return &other
 }
 
 // timeoutContext is for cleaning up after the end of the test.

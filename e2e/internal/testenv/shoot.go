@@ -20,9 +20,9 @@ func (env *Env) Shoot(name string) *gardenlet.Shoot {
 	return shoot
 }
 
-// Config returns the configuration of a shoot without existing resources, with changes.
+// Config returns the configuration for OpenStack of a shoot without existing resources, with changes.
 func (env *Env) Config(change func(*openstackv1alpha1.InfrastructureConfig)) *openstackv1alpha1.InfrastructureConfig {
-	config := openstack.InfrastructureConfig(env.Cloud)
+	config := openstack.InfrastructureConfig(env.OpenStack())
 	change(config)
 	return config
 }
