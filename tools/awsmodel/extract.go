@@ -25,7 +25,9 @@ type metadata struct {
 }
 
 type operation struct {
-	Name   string      `json:"name"`
+	Name string `json:"name"`
+	// HTTP is kept for the protocol "rest-json" alone: requests of the others have no method and path of their own.
+	HTTP   *httpTrait  `json:"http,omitempty"`
 	Input  *reference  `json:"input,omitempty"`
 	Output *reference  `json:"output,omitempty"`
 	Errors []reference `json:"errors,omitempty"`
@@ -33,9 +35,17 @@ type operation struct {
 	Filters []string `json:"filters,omitempty"`
 }
 
+// httpTrait says which request is for an operation, and the status of its successful response.
+type httpTrait struct {
+	Method       string `json:"method"`
+	RequestURI   string `json:"requestUri"`
+	ResponseCode int    `json:"responseCode,omitempty"`
+}
+
 // reference is a use of a shape. Which of its fields are set depends on where it is.
 type reference struct {
 	Shape            string `json:"shape"`
+	Location         string `json:"location,omitempty"`
 	LocationName     string `json:"locationName,omitempty"`
 	QueryName        string `json:"queryName,omitempty"`
 	ResultWrapper    string `json:"resultWrapper,omitempty"`
@@ -62,7 +72,7 @@ type shape struct {
 
 // errorTrait says how an error is encoded.
 type errorTrait struct {
-	Code           string `json:"code"`
+	Code           string `json:"code,omitempty"`
 	HTTPStatusCode int    `json:"httpStatusCode"`
 	SenderFault    bool   `json:"senderFault,omitempty"`
 }
@@ -87,6 +97,9 @@ func extract(api definition, operations []string) (definition, error) {
 		if !found {
 			return definition{}, fmt.Errorf("no operation %s", name)
 		}
+		if api.Metadata.Protocol != restJSON {
+			op.HTTP = nil
+		}
 		out.Operations[name] = op
 		pending = append(pending, op.Errors...)
 		for _, r := range []*reference{op.Input, op.Output} {
@@ -109,6 +122,24 @@ func extract(api definition, operations []string) (definition, error) {
 		pending = append(pending, used.references()...)
 	}
 	return out, nil
+}
+
+// addNewer adds members and shapes that are newer than the model. It refuses what the model has already.
+func addNewer(api definition, newer map[string]shape) error {
+	for name, added := range newer {
+		known, found := api.Shapes[name]
+		if !found {
+			api.Shapes[name] = added
+			continue
+		}
+		for member, r := range added.Members {
+			if _, found := known.Members[member]; found || known.Members == nil {
+				return fmt.Errorf("the model has %s of %s already", member, name)
+			}
+			known.Members[member] = r
+		}
+	}
+	return nil
 }
 
 // documentation is the part of docs-2.json that is read.

@@ -56,3 +56,17 @@ func TestExtract(t *testing.T) {
 		}
 	}
 }
+
+func TestAddNewer(t *testing.T) {
+	api := definition{Shapes: map[string]shape{"Tree": {Type: "structure", Members: map[string]reference{"Name": {Shape: "Name"}}}}}
+	newer := map[string]shape{"Tree": {Members: map[string]reference{"Age": {Shape: "Age"}}}, "Age": {Type: "integer"}}
+	if err := addNewer(api, newer); err != nil {
+		t.Fatal(err)
+	}
+	if got := api.Shapes["Tree"].Members; len(got) != 2 || got["Age"].Shape != "Age" || api.Shapes["Age"].Type != "integer" {
+		t.Errorf("got %v", api.Shapes)
+	}
+	if err := addNewer(api, newer); err == nil {
+		t.Error("what the model has is not added again")
+	}
+}

@@ -25,7 +25,11 @@ const sdk = "github.com/aws/aws-sdk-go"
 type selection struct {
 	Model      string   `json:"model"` // its folder in models/apis
 	Operations []string `json:"operations"`
+	// Newer has shapes, and members of shapes, that AWS added after the last version of the SDK with models.
+	Newer map[string]shape `json:"newer"`
 }
+
+const restJSON = "rest-json"
 
 func main() {
 	if err := run(context.Background(), os.Args[1:]); err != nil {
@@ -92,6 +96,9 @@ func writeService(source module, service string, selected selection, models, exa
 	if err := readJSON(filepath.Join(folder, "api-2.json"), &api); err != nil {
 		return err
 	}
+	if err := addNewer(api, selected.Newer); err != nil {
+		return err
+	}
 	extracted, err := extract(api, selected.Operations)
 	if err != nil {
 		return err
@@ -111,10 +118,10 @@ func writeService(source module, service string, selected selection, models, exa
 	return writeFile(filepath.Join(examples, service+".json"), encodeExamples(selectExamples(all, selected.Operations)))
 }
 
-// copyVectors copies the official test vectors of the two protocols.
+// copyVectors copies the official test vectors of the protocols.
 func copyVectors(source module, to string) error {
 	for _, direction := range []string{"input", "output"} {
-		for _, protocol := range []string{"ec2", "query"} {
+		for _, protocol := range []string{"ec2", "query", restJSON} {
 			var vectors json.RawMessage
 			if err := readJSON(filepath.Join(source.Dir, "models", "protocol_tests", direction, protocol+".json"), &vectors); err != nil {
 				return err
@@ -138,6 +145,7 @@ func writeNotice(source module, folder string) error {
 		return err
 	}
 	text := fmt.Sprintf("The JSON files in this folder are extracts of files below models/ of %s %s, written by tools/awsmodel. Do not edit them.\n"+
+		"What is newer than that version is in tools/awsmodel/operations.json as \"newer\", by AWS' API reference.\n"+
 		"They are licensed under the Apache License 2.0, the text of which is the file LICENSE of this repository. The notice of their authors:\n\n%s",
 		sdk, source.Version, notice)
 	return writeFile(filepath.Join(folder, "NOTICE"), []byte(text))

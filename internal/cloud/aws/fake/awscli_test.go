@@ -149,10 +149,33 @@ func identitySteps() []step {
 	}
 }
 
+func fileSystemSteps() []step {
+	return []step{
+		{
+			name: "system", create: "efs create-file-system --creation-token shoot --encrypted --tags Key=Name,Value=one --query FileSystemId",
+			change: []string{
+				"efs tag-resource --resource-id {system} --tags Key=a,Value=b",
+				"efs untag-resource --resource-id arn:aws:elasticfilesystem:eu-west-1:" + fake.DefaultAccountID + ":file-system/{system} --tag-keys a",
+				"efs list-tags-for-resource --resource-id {system}",
+			},
+			show: "efs describe-file-systems --creation-token shoot --query FileSystems[].FileSystemId", remove: "efs delete-file-system --file-system-id {system}",
+		},
+		{
+			name: "target", create: "efs create-mount-target --file-system-id {system} --subnet-id {subnet} --security-groups {group} --query MountTargetId",
+			change: []string{
+				"efs modify-mount-target-security-groups --mount-target-id {target} --security-groups {group}",
+				"efs describe-mount-target-security-groups --mount-target-id {target}",
+			},
+			show:   "efs describe-mount-targets --file-system-id {system} --query MountTargets[].MountTargetId",
+			remove: "efs delete-mount-target --mount-target-id {target}",
+		},
+	}
+}
+
 // The client creates, shows and deletes everything that the fake has. What must go before a deletion goes first.
 func TestAWSCLI(t *testing.T) {
 	c := newCLI(t)
-	steps := append(networkSteps(), identitySteps()...)
+	steps := slices.Concat(networkSteps(), identitySteps(), fileSystemSteps())
 	for _, s := range steps {
 		c.names[s.name] = c.must(s.create)
 		require.NotEmpty(t, c.names[s.name], s.create)
@@ -171,6 +194,13 @@ func TestAWSCLI(t *testing.T) {
 	_, problems, err = c.run("ec2 describe-subnets --subnet-ids subnet-0123456789abcdef0")
 	require.Error(t, err)
 	assert.Contains(t, problems, "(InvalidSubnetID.NotFound)")
+
+	_, problems, err = c.run("efs create-file-system --creation-token shoot")
+	require.Error(t, err)
+	assert.Contains(t, problems, "(FileSystemAlreadyExists) when calling the CreateFileSystem operation")
+	_, problems, err = c.run("efs delete-file-system --file-system-id {system}")
+	require.Error(t, err)
+	assert.Contains(t, problems, "(FileSystemInUse) when calling the DeleteFileSystem operation: File system")
 
 	c.must("iam remove-role-from-instance-profile --instance-profile-name workers --role-name nodes")
 	c.must("iam delete-role-policy --role-name nodes --policy-name nodes")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/ec2"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/efs"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/elb"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/iam"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
@@ -22,6 +23,7 @@ type Cloud struct {
 
 	core *core.Cloud
 	ec2  *ec2.Service
+	efs  *efs.Service
 	iam  *iam.Service
 	sts  *sts.Service
 	elb  *elb.Service
@@ -43,6 +45,9 @@ func New(opts ...Option) (*Cloud, error) {
 	c := &Cloud{Tap: shared.Tap, core: shared}
 	c.SetLatency(settings.Latency)
 	if c.ec2, err = ec2.New(shared); err != nil {
+		return nil, err
+	}
+	if c.efs, err = efs.New(shared, c.ec2); err != nil {
 		return nil, err
 	}
 	if c.iam, err = iam.New(shared); err != nil {

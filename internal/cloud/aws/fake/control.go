@@ -3,6 +3,7 @@ package fake
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
@@ -66,7 +67,8 @@ func (c *Cloud) ExpireSessions() {
 	c.core.ExpireTemporaryKeys()
 }
 
-// Do makes a call as another user of the account, without HTTP, and without call log, faults, policies and delayed consistency.
+// Do makes a call as another user of the account, without HTTP, and without call log, faults, policies and delayed consistency. Parameters of EFS are named as
+// those of IAM: "Tags.member.1.Key".
 func (c *Cloud) Do(service wire.Service, action string, parameters url.Values) (protocol.Struct, error) {
 	return c.core.Do(string(service), action, parameters)
 }
@@ -110,10 +112,10 @@ func (c *Cloud) Dependants(id string) []string {
 	return c.ec2.Dependants(id)
 }
 
-// Resources lists everything that was created and not deleted, sorted: the IDs of EC2, "role/name", "instance-profile/name", "loadbalancer/name",
+// Resources lists everything that was created and not deleted, sorted: the IDs of EC2 and EFS, "role/name", "instance-profile/name", "loadbalancer/name",
 // "targetgroup/name". What AWS makes with a VPC, deleted NAT gateways, and rules of security groups are left out.
 func (c *Cloud) Resources() []string {
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
-	return append(append(c.ec2.IDs(), c.iam.Names()...), c.elb.Names()...)
+	return slices.Concat(c.ec2.IDs(), c.efs.IDs(), c.iam.Names(), c.elb.Names())
 }

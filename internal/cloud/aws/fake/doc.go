@@ -1,12 +1,12 @@
-// Package fake is a stateful AWS account in one region with real HTTP: EC2's networks, IAM's roles and instance profiles, STS, and Elastic Load
-// Balancing, for unit tests and contract suites.
+// Package fake is a stateful AWS account in one region with real HTTP: EC2's networks, IAM's roles and instance profiles, STS, Elastic Load
+// Balancing, and Elastic File System, for unit tests and contract suites.
 //
 // Requests are decoded, and responses encoded, by AWS' own service models (package model), of which the fake contains the operations in use. A request
 // that does not fit the model is refused as AWS does it; an operation or a parameter that is in the model and not in the fake is answered 501, so that
 // nothing is ignored silently. Signatures are verified. It forwards no packets, starts no instances and evaluates no policies.
 //
 // A new Cloud is an empty account: it has the access key of DefaultKey, no VPC (also no default VPC), and the quotas of a new account. All services are at
-// one address. The version in a request tells which is called.
+// one address. The version in a request or in its path tells which is called.
 //
 //	cloud, err := fake.New()                  // options: WithModels, WithRegion, WithZones, WithLatency, WithTransition, WithLag, WithQuota
 //	if err := cloud.Start("127.0.0.1:0"); err != nil { ... }
@@ -25,6 +25,7 @@
 //	cloud.SetTransition(fake.NATGatewayCreate, fake.Transition{Reads: 2})
 //	cloud.SetLag(fake.Lag{Reads: 1, TagReads: 2})                      // eventual consistency
 //	cloud.SetQuota(fake.QuotaAddresses, 1)
+//	cloud.SetTransition(fake.MountTargetDelete, fake.Transition{After: time.Second})
 //	cloud.SetDenied("ec2:CreateVpc")                                   // by policy
 //	cloud.ExpireSessions()
 //

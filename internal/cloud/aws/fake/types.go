@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/ec2"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/efs"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/elb"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
@@ -12,6 +13,7 @@ import (
 // The services, as the call log names them.
 const (
 	EC2   wire.Service = "ec2"
+	EFS   wire.Service = "efs"
 	IAM   wire.Service = "iam"
 	STS   wire.Service = "sts"
 	ELB   wire.Service = "elb"   // classic load balancers
@@ -42,9 +44,13 @@ const (
 	VPCCIDRAssociate   = core.VPCCIDRAssociate   // associating to associated, for IPv6
 	VPCEndpointDelete  = core.VPCEndpointDelete  // deleting until it is gone
 	LoadBalancerDelete = core.LoadBalancerDelete // the interfaces stay until then
+	FileSystemCreate   = core.FileSystemCreate   // creating to available; Fail: error
+	FileSystemDelete   = core.FileSystemDelete   // deleting until it is gone
+	MountTargetCreate  = core.MountTargetCreate  // creating to available; Fail: error
+	MountTargetDelete  = core.MountTargetDelete  // deleting until it is gone, with its interface
 )
 
-// Quotas, see package ec2 for their scope.
+// Quotas, see packages ec2 and efs for their scope.
 const (
 	QuotaVPCs        = ec2.QuotaVPCs
 	QuotaSubnets     = ec2.QuotaSubnets
@@ -54,14 +60,18 @@ const (
 	QuotaAddresses   = ec2.QuotaAddresses
 	QuotaGroups      = ec2.QuotaGroups
 	QuotaRules       = ec2.QuotaRules
+	QuotaFileSystems = efs.QuotaFileSystems
 )
 
 // Throttled is the fault of a service that has received too many calls of an action; the action may be a pattern such as "Describe*".
 func Throttled(service wire.Service, action string) wire.Fault {
 	fault := wire.Fault{Match: wire.Match{Service: service, Path: action}}
-	if service == EC2 {
+	switch service {
+	case EC2:
 		fault.Status, fault.Type, fault.Message = http.StatusServiceUnavailable, "RequestLimitExceeded", "Request limit exceeded."
-	} else {
+	case EFS:
+		fault.Status, fault.Type, fault.Message = http.StatusBadRequest, "ThrottlingException", "Rate exceeded"
+	default:
 		fault.Status, fault.Type, fault.Message = http.StatusBadRequest, "Throttling", "Rate exceeded"
 	}
 	return fault

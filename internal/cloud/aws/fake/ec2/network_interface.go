@@ -209,9 +209,39 @@ func (s *Service) AddInterface(subnetID, kind, description string, groups ...str
 		return "", err
 	}
 	i := s.addInterface(n, &networkInterface{
-		meta: s.bareMeta("eni"), description: description, kind: kind, status: interfaceInUse, requesterManaged: true, requesterID: "amazon-elb", groups: groups,
+		meta: s.bareMeta("eni"), description: description, kind: kind, status: interfaceInUse, requesterManaged: true, requesterID: requesterOf(kind), groups: groups,
 	})
 	return i.id, nil
+}
+
+// requesterOf is who AWS says has requested an interface of a service.
+func requesterOf(kind string) string {
+	if kind == "efs" {
+		return "EFS"
+	}
+	return "amazon-elb"
+}
+
+// Interface returns the IPv4 address of an interface, empty without one, and its groups.
+func (s *Service) Interface(id string) (address string, groups []string) {
+	i, found := s.interfaces.find(id)
+	if !found {
+		return "", nil
+	}
+	if i.address.IsValid() {
+		address = i.address.String()
+	}
+	return address, i.groups
+}
+
+// SetInterfaceGroups replaces the groups of an interface.
+func (s *Service) SetInterfaceGroups(id string, groups []string) error {
+	i, err := s.interfaces.get(id)
+	if err != nil {
+		return err
+	}
+	i.groups, err = s.groupsOf(i.vpcID, groups)
+	return err
 }
 
 // RemoveInterface removes a network interface, as the service that owns it does.

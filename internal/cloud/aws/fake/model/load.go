@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,7 @@ var files embed.FS
 // Load returns the models of all services, by name.
 func Load() (map[string]*Service, error) {
 	services := map[string]*Service{}
-	for _, name := range []string{"ec2", "elb", "elbv2", "iam", "sts"} {
+	for _, name := range []string{"ec2", "efs", "elb", "elbv2", "iam", "sts"} {
 		content, err := files.ReadFile("data/" + name + ".json")
 		if err != nil {
 			return nil, fmt.Errorf("reading the model of %s: %w", name, err)
@@ -34,6 +35,11 @@ type document struct {
 		XMLNamespace   string `json:"xmlNamespace"`
 	} `json:"metadata"`
 	Operations map[string]struct {
+		HTTP struct {
+			Method       string `json:"method"`
+			RequestURI   string `json:"requestUri"`
+			ResponseCode int    `json:"responseCode"`
+		} `json:"http"`
 		Input   *reference  `json:"input"`
 		Output  *reference  `json:"output"`
 		Errors  []reference `json:"errors"`
@@ -44,6 +50,7 @@ type document struct {
 
 type reference struct {
 	Shape            string `json:"shape"`
+	Location         string `json:"location"`
 	LocationName     string `json:"locationName"`
 	QueryName        string `json:"queryName"`
 	ResultWrapper    string `json:"resultWrapper"`
@@ -82,7 +89,7 @@ func Parse(name string, content []byte) (*Service, error) {
 		XMLNamespace: doc.Metadata.XMLNamespace, Operations: map[string]*Operation{},
 	}
 	for name, op := range doc.Operations {
-		operation := &Operation{Name: name, Errors: map[string]int{}, Filters: op.Filters}
+		operation := &Operation{Name: name, Errors: map[string]int{}, Filters: op.Filters, HTTP: HTTP{op.HTTP.Method, op.HTTP.RequestURI, op.HTTP.ResponseCode}}
 		if op.Input != nil {
 			operation.Input = p.shape(op.Input.Shape)
 		}
@@ -135,7 +142,7 @@ func (p *parser) member(name string, r *reference) *Member {
 		return nil
 	}
 	return &Member{
-		Name: name, LocationName: r.LocationName, QueryName: r.QueryName, Shape: p.shape(r.Shape), Flattened: r.Flattened,
+		Name: name, Location: Location(r.Location), LocationName: r.LocationName, QueryName: r.QueryName, Shape: p.shape(r.Shape), Flattened: r.Flattened,
 		IdempotencyToken: r.IdempotencyToken, TimestampFormat: r.TimestampFormat,
 	}
 }
@@ -144,7 +151,7 @@ func (p *parser) member(name string, r *reference) *Member {
 func (p *parser) addError(operation *Operation, name string) {
 	code, status := name, http.StatusBadRequest
 	if doc := p.doc.Shapes[name]; doc != nil && doc.Error != nil {
-		code, status = doc.Error.Code, doc.Error.HTTPStatusCode
+		code, status = cmp.Or(doc.Error.Code, name), doc.Error.HTTPStatusCode
 	}
 	operation.Errors[code] = status
 }

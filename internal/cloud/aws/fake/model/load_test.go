@@ -16,6 +16,7 @@ func TestLoad(t *testing.T) {
 		operations           int // at least
 	}{
 		"ec2":   {"ec2", "2016-11-15", EC2, 70},
+		"efs":   {"elasticfilesystem", "2015-02-01", RESTJSON, 11},
 		"iam":   {"iam", "2010-05-08", Query, 12},
 		"elb":   {"elasticloadbalancing", "2012-06-01", Query, 3},
 		"elbv2": {"elasticloadbalancing", "2015-12-01", Query, 5},
@@ -29,11 +30,18 @@ func TestLoad(t *testing.T) {
 			assert.Equal(t, test.version, service.Version)
 			assert.Equal(t, test.protocol, service.Protocol)
 			assert.GreaterOrEqual(t, len(service.Operations), test.operations)
-			assert.NotEmpty(t, service.XMLNamespace)
+			assert.Equal(t, test.protocol == RESTJSON, service.XMLNamespace == "")
+			for _, operation := range service.Operations {
+				assert.Equal(t, test.protocol == RESTJSON, operation.HTTP.URI != "", operation.Name)
+			}
 		})
 	}
 	assert.Contains(t, services["ec2"].Operations["DescribeVpcs"].Filters, "cidr-block-association.cidr-block")
 	assert.Equal(t, 404, services["iam"].Operations["GetRole"].Errors["NoSuchEntity"])
+	assert.Equal(t, 409, services["efs"].Operations["DeleteFileSystem"].Errors["FileSystemInUse"], "without a code its code is its name")
+	assert.Equal(t, HTTP{"DELETE", "/2015-02-01/file-systems/{FileSystemId}", 204}, services["efs"].Operations["DeleteFileSystem"].HTTP)
+	assert.Equal(t, InURI, services["efs"].Operations["DeleteFileSystem"].Input.Members["FileSystemId"].Location)
+	assert.Contains(t, services["efs"].Operations["CreateMountTarget"].Input.Members, "IpAddressType", "it is newer than the model")
 	assert.Equal(t, "ClientToken", services["ec2"].Operations["CreateNatGateway"].TokenMember())
 	assert.Equal(t, "ClientToken", services["ec2"].Operations["CreateVpcEndpoint"].TokenMember())
 	assert.Empty(t, services["ec2"].Operations["CreateVpc"].TokenMember())

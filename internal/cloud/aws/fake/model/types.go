@@ -3,15 +3,16 @@ package model
 // Protocol is the encoding of a service's requests and responses.
 type Protocol string
 
-// The protocols. Both have form parameters as requests and XML as responses, see package protocol.
+// The protocols. The first two have form parameters as requests and XML as responses, the last one has resources and JSON, see package protocol.
 const (
-	EC2   Protocol = "ec2"
-	Query Protocol = "query"
+	EC2      Protocol = "ec2"
+	Query    Protocol = "query"
+	RESTJSON Protocol = "rest-json"
 )
 
 // Service is the model of one service.
 type Service struct {
-	Name         string // of the file: "ec2", "iam", "elb", "elbv2", "sts"
+	Name         string // of the file: "ec2", "efs", "iam", "elb", "elbv2", "sts"
 	SigningName  string // the service in the credential scope of signatures; ELB and ELBv2 have the same
 	Version      string // of the API, such as "2016-11-15"; each request names it
 	Protocol     Protocol
@@ -24,12 +25,23 @@ type Operation struct {
 	Name string
 	// Input and Output are structures; nil for an operation without.
 	Input, Output *Shape
+	// HTTP is set in the protocol "rest-json" alone.
+	HTTP HTTP
 	// ResultWrapper is the element around the output in the protocol "query".
 	ResultWrapper string
 	// Errors are the HTTP status codes of the errors that the model declares, by code. Models of the protocol "ec2" declare none.
 	Errors map[string]int
 	// Filters are the names of the filters that the documentation of the operation has; "tag" stands for all with the prefix "tag:".
 	Filters []string
+}
+
+// HTTP says which request is for an operation.
+type HTTP struct {
+	Method string
+	// URI is a path with the names of members in braces, such as "/2015-02-01/file-systems/{FileSystemId}", and perhaps a fixed query.
+	URI string
+	// Status is that of the response of a successful call; 0 means 200.
+	Status int
 }
 
 // Type is the type of a shape.
@@ -67,9 +79,21 @@ type Shape struct {
 	TimestampFormat string
 }
 
+// Location is where a member of an input or output is in the protocol "rest-json".
+type Location string
+
+// The locations.
+const (
+	InBody   Location = ""
+	InURI    Location = "uri"
+	InQuery  Location = "querystring"
+	InHeader Location = "header"
+)
+
 // Member is a use of a shape: a member of a structure, the item of a list, or the key or value of a map.
 type Member struct {
 	Name         string // of a member of a structure
+	Location     Location
 	LocationName string // its name on the wire, if it is another
 	QueryName    string // the same, for requests of the protocol "ec2"
 	Shape        *Shape

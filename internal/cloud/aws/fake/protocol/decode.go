@@ -10,7 +10,8 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-// Decode decodes the parameters of a request, and returns the operation that they name and its input.
+// Decode decodes the parameters of a request, and returns the operation that they name and its input. A service of the protocol "rest-json" has no such
+// requests; its parameters are named as those of the protocol "query".
 func Decode(service *model.Service, form url.Values) (*model.Operation, Struct, *wire.Error) {
 	d := decoder{protocol: service.Protocol, refusal: refusal(service.Protocol)}
 	operation := service.Operations[form.Get("Action")]
@@ -148,7 +149,7 @@ func (d decoder) value(m *model.Member, p *parameter) (any, *wire.Error) {
 		if p.value == nil || len(p.children) > 0 {
 			return nil, d.refusal.unknownParameter(p.firstPath())
 		}
-		return d.scalar(m, p)
+		return d.refusal.scalar(m, p.path, *p.value, iso8601)
 	}
 }
 

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"net/http"
 	"net/url"
 	"testing"
 
@@ -73,6 +74,83 @@ func TestDecode_Refusals(t *testing.T) {
 			assert.Empty(t, cmp.Diff(test.want, *failure))
 		})
 	}
+}
+
+func TestDecodeREST_Refusals(t *testing.T) {
+	services, err := model.Load()
+	require.NoError(t, err)
+	const systems, targets = "/2015-02-01/file-systems", "/2015-02-01/mount-targets"
+	for sentence, test := range map[string]struct {
+		method, path, body string
+		want               wire.Error
+	}{
+		"an unknown path": {http.MethodGet, "/2015-02-01/clouds", "", wire.Error{
+			Status: 404, Type: "UnknownOperationException", Message: "No operation has the request GET /2015-02-01/clouds",
+		}},
+		"an unknown method":          {http.MethodPut, systems, "", wire.Error{Status: 404, Type: "UnknownOperationException"}},
+		"a path without its label":   {http.MethodDelete, systems + "/", "", wire.Error{Status: 404, Type: "UnknownOperationException"}},
+		"an unknown query":           {http.MethodGet, systems + "?Id=1", "", badRequest("The parameter Id is not recognized")},
+		"an unknown parameter":       {http.MethodPost, systems, `{"CreationToken": "t", "Size": 1}`, badRequest("The parameter Size is not recognized")},
+		"an unknown one in a tag":    {http.MethodPost, systems, `{"CreationToken": "t", "Tags": [{"Key": "k", "Value": "v", "X": 1}]}`, badRequest("The parameter Tags.1.X is not recognized")},
+		"a body where there is none": {http.MethodGet, systems, `{"Marker": "m"}`, badRequest("The parameter Marker is not recognized")},
+		"no JSON":                    {http.MethodPost, systems, `{`, badRequest("")},
+		"a missing parameter": {http.MethodPost, targets, `{"FileSystemId": "fs-01234567"}`, badRequest(
+			"1 validation error detected: Value null at 'subnetId' failed to satisfy constraint: Member must not be null")},
+		"a parameter that is null": {http.MethodPost, systems, `{"CreationToken": null}`, badRequest("")},
+		"a tag without a value":    {http.MethodPost, systems, `{"CreationToken": "t", "Tags": [{"Key": "k"}]}`, badRequest("")},
+		"a text for a boolean": {http.MethodPost, systems, `{"CreationToken": "t", "Encrypted": "true"}`, badRequest(
+			`Invalid value '"true"' for Encrypted. It must be of type boolean`)},
+		"a boolean for a text":  {http.MethodPost, systems, `{"CreationToken": true}`, badRequest("")},
+		"a text for a list":     {http.MethodPost, systems, `{"CreationToken": "t", "Tags": "k"}`, badRequest("")},
+		"a text for a tag":      {http.MethodPost, systems, `{"CreationToken": "t", "Tags": ["k"]}`, badRequest("")},
+		"a value of no enum":    {http.MethodPost, systems, `{"CreationToken": "t", "PerformanceMode": "fast"}`, badRequest("")},
+		"a text that is empty":  {http.MethodPost, systems, `{"CreationToken": ""}`, badRequest("")},
+		"a number out of range": {http.MethodGet, systems + "?MaxItems=0", "", badRequest("1 validation error detected: Value '0' at 'maxItems' failed to satisfy constraint: Member must have at least 1")},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			r, err := http.NewRequestWithContext(t.Context(), test.method, "https://example.com"+test.path, nil)
+			require.NoError(t, err)
+			_, _, failure := DecodeREST(services["efs"], r, []byte(test.body))
+			require.NotNil(t, failure)
+			if test.want.Message == "" {
+				failure.Message = ""
+			}
+			assert.Empty(t, cmp.Diff(test.want, *failure))
+		})
+	}
+}
+
+func badRequest(message string) wire.Error {
+	return wire.Error{Status: http.StatusBadRequest, Type: "BadRequest", Message: message}
+}
+
+func TestEncodeREST_OutputThatDoesNotFit(t *testing.T) {
+	services, err := model.Load()
+	require.NoError(t, err)
+	for sentence, test := range map[string]struct {
+		action string
+		output Struct
+		want   string
+	}{
+		"an unknown member":             {"DescribeFileSystems", Struct{"Systems": []any{}}, "has no member Systems"},
+		"a missing member":              {"CreateMountTarget", Struct{"MountTargetId": "fsmt-01234567"}, "needs the member FileSystemId"},
+		"a text for a list":             {"DescribeFileSystems", Struct{"FileSystems": "fs"}, "string is not a list"},
+		"a list for a structure":        {"DescribeFileSystems", Struct{"FileSystems": []any{[]any{}}}, "is not a structure"},
+		"an unknown value":              {"CreateMountTarget", Struct{"MountTargetId": "m", "FileSystemId": "f", "SubnetId": "s", "LifeCycleState": "ready"}, "is not one of"},
+		"an output where there is none": {"DeleteFileSystem", Struct{"Return": true}, "it has no output"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := EncodeREST(services["efs"].Operations[test.action], test.output)
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestEncodeRESTError(t *testing.T) {
+	failure := EncodeRESTError(&wire.Error{Status: 409, Type: "FileSystemAlreadyExists", Message: "It exists"}, map[string]string{"FileSystemId": "fs-01234567"})
+	assert.Equal(t, http.StatusConflict, failure.Status)
+	assert.Equal(t, "FileSystemAlreadyExists", failure.Header.Get("X-Amzn-ErrorType"))
+	assert.JSONEq(t, `{"ErrorCode": "FileSystemAlreadyExists", "Message": "It exists", "FileSystemId": "fs-01234567"}`, string(failure.Body))
 }
 
 func TestEncode_OutputThatDoesNotFit(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-// Encode encodes the output of an operation. It returns an error if the output does not fit the model, which is a defect of the service.
+// Encode encodes the output of an operation as XML. It returns an error if the output does not fit the model, which is a defect of the service.
 func Encode(service *model.Service, operation *model.Operation, output Struct, requestID string) ([]byte, error) {
 	e := newEncoder(service.Protocol)
 	root := operation.Name + "Response"
@@ -47,7 +47,7 @@ func Encode(service *model.Service, operation *model.Operation, output Struct, r
 	return e.buffer.Bytes(), nil
 }
 
-// EncodeError encodes an error. Its namespace is left out, as no client reads it.
+// EncodeError encodes an error as XML. Its namespace is left out, as no client reads it.
 func EncodeError(protocol model.Protocol, failure *wire.Error, requestID string) []byte {
 	e := newEncoder(protocol)
 	if protocol == model.EC2 {
@@ -147,7 +147,7 @@ func (e *encoder) value(name string, m *model.Member, value any) error {
 	case model.Map:
 		return e.mapping(name, m, value)
 	default:
-		text, err := formatScalar(m, value)
+		text, err := formatScalar(m, value, iso8601)
 		if err != nil {
 			return err
 		}

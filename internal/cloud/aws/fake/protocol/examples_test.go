@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,21 +56,61 @@ func TestExamples(t *testing.T) {
 					if operation.Input != nil && example.Input != nil {
 						want = typed(t, &model.Member{Shape: operation.Input}, example.Input).(Struct)
 					}
-					form := url.Values{"Action": {action}, "Version": {service.Version}}
-					encodeInput(service.Protocol, form, "", want, operation.Input)
-					_, got, failure := Decode(service, form)
-					require.Nil(t, failure)
-					assert.Empty(t, cmp.Diff(want, got))
+					assert.Empty(t, cmp.Diff(want, sent(t, service, operation, want, example.Input)))
 					if operation.Output == nil || example.Output == nil {
 						return
 					}
 					output := typed(t, &model.Member{Shape: operation.Output}, example.Output).(Struct)
+					if service.Protocol == model.RESTJSON {
+						_, err := EncodeREST(operation, output)
+						assert.NoError(t, err)
+						return
+					}
 					_, err := Encode(service, operation, output, "request-id")
 					assert.NoError(t, err)
 				})
 			}
 		}
 	}
+}
+
+// sent encodes an input as a client does, and returns it as it is decoded.
+func sent(t *testing.T, service *model.Service, operation *model.Operation, input Struct, raw map[string]any) Struct {
+	t.Helper()
+	if service.Protocol == model.RESTJSON {
+		r, body := encodeREST(t, operation, input, raw)
+		_, got, failure := DecodeREST(service, r, body)
+		require.Nil(t, failure)
+		return got
+	}
+	form := url.Values{"Action": {operation.Name}, "Version": {service.Version}}
+	encodeInput(service.Protocol, form, "", input, operation.Input)
+	_, got, failure := Decode(service, form)
+	require.Nil(t, failure)
+	return got
+}
+
+// encodeREST writes an input as a request, as a client does: members of the body are those of the example.
+func encodeREST(t *testing.T, operation *model.Operation, input Struct, raw map[string]any) (*http.Request, []byte) {
+	t.Helper()
+	path, query, body := operation.HTTP.URI, url.Values{}, map[string]any{}
+	for name, m := range operation.Input.Members {
+		wireName := or(m.LocationName, name)
+		switch {
+		case !input.Has(name):
+		case m.Location == model.InURI:
+			path = strings.ReplaceAll(path, "{"+wireName+"}", url.PathEscape(input.String(name)))
+		case m.Location == model.InQuery:
+			query.Set(wireName, fmt.Sprint(input[name]))
+		default:
+			body[wireName] = raw[name]
+		}
+	}
+	content, err := json.Marshal(body)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), operation.HTTP.Method, "https://example.com"+path+"?"+query.Encode(), nil)
+	require.NoError(t, err)
+	return r, content
 }
 
 // encodeInput writes an input as parameters, as a client does. Names are those of the decoder, which the vectors prove.

@@ -13,14 +13,14 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-func (d decoder) scalar(m *model.Member, p *parameter) (any, *wire.Error) {
-	text := *p.value
-	parsed, err := parseScalar(m, text)
+// scalar decodes the text of a value. Timestamps without a format of their own have that of the place.
+func (r refusal) scalar(m *model.Member, path, text, timeFormat string) (any, *wire.Error) {
+	parsed, err := parseScalar(m, text, timeFormat)
 	if err != nil {
-		return nil, d.refusal.wrongType(p.path, text, m.Shape.Type)
+		return nil, r.wrongType(path, text, m.Shape.Type)
 	}
 	if len(m.Shape.Enum) > 0 && !slices.Contains(m.Shape.Enum, text) {
-		return nil, d.refusal.notInEnum(p.path, text, m.Shape.Enum)
+		return nil, r.notInEnum(path, text, m.Shape.Enum)
 	}
 	size, limited := 0.0, true
 	switch v := parsed.(type) {
@@ -34,7 +34,7 @@ func (d decoder) scalar(m *model.Member, p *parameter) (any, *wire.Error) {
 		limited = false
 	}
 	if limited && !inRange(m.Shape, size) {
-		return nil, d.refusal.outOfRange(p.path, text, m.Shape)
+		return nil, r.outOfRange(path, text, m.Shape)
 	}
 	return parsed, nil
 }
@@ -43,7 +43,7 @@ func inRange(shape *model.Shape, size float64) bool {
 	return (shape.Min == nil || size >= *shape.Min) && (shape.Max == nil || size <= *shape.Max)
 }
 
-func parseScalar(m *model.Member, text string) (any, error) {
+func parseScalar(m *model.Member, text, timeFormat string) (any, error) {
 	switch m.Shape.Type {
 	case model.Boolean:
 		switch text {
@@ -62,14 +62,15 @@ func parseScalar(m *model.Member, text string) (any, error) {
 	case model.Blob:
 		return base64.StdEncoding.DecodeString(text)
 	case model.Timestamp:
-		return parseTime(m.TimeFormat(), text)
+		return parseTime(or(m.TimeFormat(), timeFormat), text)
 	default:
 		return text, nil
 	}
 }
 
-// Formats of timestamps. ISO 8601 is the one of both protocols.
+// Formats of timestamps. ISO 8601 is that of the protocols with XML, and of query strings.
 const (
+	iso8601       = "iso8601"
 	unixTimestamp = "unixTimestamp"
 	rfc822        = "rfc822"
 
@@ -102,8 +103,8 @@ func formatTime(format string, t time.Time) string {
 	}
 }
 
-// formatScalar returns the text of a value, or an error if its type does not fit the shape.
-func formatScalar(m *model.Member, value any) (string, error) {
+// formatScalar returns the text of a value, or an error if its type does not fit the shape. Timestamps without a format of their own have that of the place.
+func formatScalar(m *model.Member, value any, timeFormat string) (string, error) {
 	kind := m.Shape.Type
 	switch v := value.(type) {
 	case string:
@@ -111,7 +112,7 @@ func formatScalar(m *model.Member, value any) (string, error) {
 	case Undeclared:
 		return string(v), fits(kind, value, model.String)
 	case int:
-		return formatScalar(m, int64(v))
+		return formatScalar(m, int64(v), timeFormat)
 	case bool:
 		return strconv.FormatBool(v), fits(kind, value, model.Boolean)
 	case int64:
@@ -121,7 +122,7 @@ func formatScalar(m *model.Member, value any) (string, error) {
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v), fits(kind, value, model.Blob)
 	case time.Time:
-		return formatTime(m.TimeFormat(), v), fits(kind, value, model.Timestamp)
+		return formatTime(or(m.TimeFormat(), timeFormat), v), fits(kind, value, model.Timestamp)
 	default:
 		return "", fits(kind, value)
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"math"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -33,10 +35,14 @@ type vectorCase struct {
 	Result any             `json:"result"`
 	// Serialized is the request that a client sends for the params, Response the response that it reads as the result.
 	Serialized struct {
-		Body string `json:"body"`
+		URI     string            `json:"uri"`
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
 	} `json:"serialized"`
 	Response struct {
-		Body string `json:"body"`
+		Status  int               `json:"status_code"`
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
 	} `json:"response"`
 }
 
@@ -47,12 +53,43 @@ func skippedVectors() map[string]string {
 		empty = "a client must send an empty value for an enumeration; this server refuses values that are not in the model"
 		outer = "the wrapper is an attribute of the shape, which no model of a service has"
 	)
+	const (
+		payload = "no model in use has a payload: a member that is the whole body"
+		value   = "no model in use has JSON inside of a text"
+		headers = "no model in use has a map of headers"
+		lenient = "a client accepts what is not in the model: a value of an enumeration, a location of a shape, another format of a time"
+		reader  = "it says what a client ignores, which this server does not send"
+	)
 	return map[string]string{
-		"input ec2 Idempotency token auto fill 1":     token,
-		"input query Idempotency token auto fill 1":   token,
-		"input ec2 Enum 0":                            empty,
-		"input query Enum 0":                          empty,
-		"output query Flattened list of structures 0": outer,
+		"input rest-json Idempotency token auto fill 1": token,
+		"input rest-json Enum 0":                        empty,
+		"input rest-json Streaming payload 0":           payload,
+		"input rest-json Blob payload 0":                payload,
+		"input rest-json Blob payload 1":                payload,
+		"input rest-json Structure payload 0":           payload,
+		"input rest-json Structure payload 1":           payload,
+		"input rest-json String payload 0":              payload,
+		"input rest-json Content-Type and body 2":       payload,
+		"input rest-json Content-Type and body 3":       payload,
+		"input rest-json Content-Type and body 4":       payload,
+		"input rest-json Content-Type and body 5":       payload,
+		"input rest-json Content-Type and body 6":       payload,
+		"output rest-json JSON payload 0":               payload,
+		"output rest-json Streaming payload 0":          payload,
+		"input rest-json JSON value trait 0":            value,
+		"input rest-json JSON value trait 1":            value,
+		"output rest-json JSON value trait 0":           value,
+		"output rest-json JSON value trait 1":           value,
+		"output rest-json Scalar members 0":             lenient,
+		"output rest-json Enum 0":                       lenient,
+		"output rest-json Supports header maps 0":       headers,
+		"output rest-json Ignores extra data 0":         reader,
+		"output rest-json Ignores undefined output 0":   reader,
+		"input ec2 Idempotency token auto fill 1":       token,
+		"input query Idempotency token auto fill 1":     token,
+		"input ec2 Enum 0":                              empty,
+		"input query Enum 0":                            empty,
+		"output query Flattened list of structures 0":   outer,
 	}
 }
 
@@ -66,7 +103,7 @@ func forEachVector(t *testing.T, direction string, protocol model.Protocol, test
 	require.NotEmpty(t, suites)
 	for _, suite := range suites {
 		for i, vector := range suite.Cases {
-			name := fmt.Sprintf("%s %s %s %d", direction, protocol, suite.Description, i)
+			name := fmt.Sprintf("%s %s %s %d", direction, protocol, strings.TrimPrefix(suite.Description, string(protocol)+" "), i)
 			t.Run(name, func(t *testing.T) {
 				if reason := skippedVectors()[name]; reason != "" {
 					t.Skip(reason)
@@ -112,6 +149,50 @@ func TestEncode_Vectors(t *testing.T) {
 	}
 }
 
+func TestDecodeREST_Vectors(t *testing.T) {
+	forEachVector(t, "input", model.RESTJSON, func(t *testing.T, service *model.Service, operation *model.Operation, vector vectorCase) {
+		r, err := http.NewRequestWithContext(t.Context(), operation.HTTP.Method, "https://example.com"+vector.Serialized.URI, nil)
+		require.NoError(t, err)
+		for name, value := range vector.Serialized.Headers {
+			r.Header.Set(name, value)
+		}
+		got, input, failure := DecodeREST(service, r, []byte(vector.Serialized.Body))
+		require.Nil(t, failure)
+		assert.Same(t, operation, got)
+		want := any(Struct{})
+		if operation.Input != nil && vector.Params != nil {
+			want = withoutNil(typed(t, &model.Member{Shape: operation.Input}, vector.Params).(Struct))
+		}
+		assert.Empty(t, cmp.Diff(want, any(input)))
+	})
+}
+
+// withoutNil removes members that were not sent.
+func withoutNil(s Struct) Struct {
+	maps.DeleteFunc(s, func(_ string, value any) bool { return value == nil })
+	return s
+}
+
+func TestEncodeREST_Vectors(t *testing.T) {
+	forEachVector(t, "output", model.RESTJSON, func(t *testing.T, _ *model.Service, operation *model.Operation, vector vectorCase) {
+		output := Struct{}
+		if operation.Output != nil && vector.Result != nil {
+			output = typed(t, &model.Member{Shape: operation.Output}, vector.Result).(Struct)
+		}
+		encoded, err := EncodeREST(operation, output)
+		require.NoError(t, err)
+		assert.Equal(t, vector.Response.Status, encoded.Status)
+		for name, value := range vector.Response.Headers {
+			assert.Equal(t, value, encoded.Header.Get(name), name)
+		}
+		if vector.Response.Body == "" {
+			assert.Empty(t, encoded.Body)
+			return
+		}
+		assert.JSONEq(t, vector.Response.Body, string(encoded.Body))
+	})
+}
+
 // typed converts a value of a JSON file to the Go types of this package.
 func typed(t *testing.T, m *model.Member, value any) any {
 	t.Helper()
@@ -144,7 +225,11 @@ func typed(t *testing.T, m *model.Member, value any) any {
 		return []byte(value.(string))
 	case model.Timestamp:
 		if text, ok := value.(string); ok {
-			parsed, err := time.Parse(time.RFC3339, text)
+			format := iso8601
+			if !strings.Contains(text, "T") { // as examples of the protocol "rest-json" have them
+				format = unixTimestamp
+			}
+			parsed, err := parseTime(format, text)
 			require.NoError(t, err)
 			return parsed
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ func (s Signature) value(secret string, r *http.Request, body []byte) string {
 }
 
 func (s Signature) canonicalRequest(r *http.Request, body []byte) string {
-	path := r.URL.EscapedPath()
+	path := escapeAgain(r.URL.EscapedPath())
 	if path == "" {
 		path = "/"
 	}
@@ -103,6 +104,15 @@ func (s Signature) canonicalRequest(r *http.Request, body []byte) string {
 		lines = append(lines, name+":"+strings.Join(values, ","))
 	}
 	return strings.Join(append(lines, "", strings.Join(s.SignedHeaders, ";"), hash(string(body))), "\n")
+}
+
+// escapeAgain escapes each segment of a path that is escaped already: all services but S3 sign paths so.
+func escapeAgain(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		segments[i] = strings.ReplaceAll(url.QueryEscape(segment), "+", "%20")
+	}
+	return strings.Join(segments, "/")
 }
 
 // Credentials sign requests. Token is set for temporary ones.

@@ -51,4 +51,8 @@ const (
 	VPCCIDRAssociate   = "vpc-cidr-associate"   // associating to associated, for IPv6
 	VPCEndpointDelete  = "vpc-endpoint-delete"  // deleting until it is gone
 	LoadBalancerDelete = "load-balancer-delete" // the interfaces stay until then
+	FileSystemCreate   = "file-system-create"   // creating to available; Fail: error
+	FileSystemDelete   = "file-system-delete"   // deleting until it is gone
+	MountTargetCreate  = "mount-target-create"  // creating to available; Fail: error
+	MountTargetDelete  = "mount-target-delete"  // deleting until it is gone, with its interface
 )

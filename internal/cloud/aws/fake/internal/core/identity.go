@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/model"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/sigv4"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
@@ -59,28 +59,26 @@ func (c *Cloud) SetDenied(actions ...string) {
 	}
 }
 
-// authenticate checks the signature of a request. The errors of EC2 differ from those of the other services.
-func (c *Cloud) authenticate(service string, r *http.Request, body []byte) (Identity, *wire.Error) {
+// authenticate checks the signature of a request. The errors of EC2 differ from those of the other services, and from those of the protocol "rest-json".
+func (c *Cloud) authenticate(service *model.Service, r *http.Request, body []byte) (Identity, *wire.Error) {
+	refuse := refusal{service: service, now: c.Now(), skew: c.Config.ClockSkew}
 	signature, err := sigv4.Parse(r)
 	if err != nil {
-		if r.Header.Get("Authorization") == "" {
-			return Identity{}, protocol.FailWith(http.StatusForbidden, "MissingAuthenticationToken", "Request is missing Authentication Token")
-		}
-		return Identity{}, protocol.FailWith(http.StatusForbidden, "IncompleteSignature", "The request signature does not conform to AWS standards: %v", err)
+		return Identity{}, refuse.unparsable(r, err)
 	}
 	key, known := c.keys[signature.KeyID]
 	switch {
 	case !known || key.Token != r.Header.Get(sigv4.TokenHeader):
-		return Identity{}, unknownKey(service)
+		return Identity{}, refuse.unknownKey()
 	case !signature.IsBy(key.Secret, r, body):
-		return Identity{}, protocol.FailWith(http.StatusForbidden, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature "+
+		return Identity{}, refuse.signature("The request signature we calculated does not match the signature " +
 			"you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.")
-	case !c.regionFits(service, signature.Region):
-		return Identity{}, protocol.FailWith(http.StatusForbidden, "SignatureDoesNotMatch", "Credential should be scoped to a valid region.")
+	case !c.regionFits(service.Name, signature.Region):
+		return Identity{}, refuse.signature("Credential should be scoped to a valid region.")
 	case !key.Expires.IsZero() && !c.Now().Before(key.Expires):
-		return Identity{}, expiredToken(service)
+		return Identity{}, refuse.expiredToken()
 	case c.Now().Sub(signature.Time).Abs() > c.Config.ClockSkew:
-		return Identity{}, c.expiredSignature(service, signature.Time)
+		return Identity{}, refuse.expiredSignature(signature.Time)
 	}
 	return Identity{ARN: key.ARN, UserID: key.UserID}, nil
 }
@@ -95,42 +93,11 @@ func (c *Cloud) regionFits(service, region string) bool {
 	return region == c.Config.Region
 }
 
-func unknownKey(service string) *wire.Error {
-	if service == "ec2" {
-		return protocol.FailWith(http.StatusUnauthorized, "AuthFailure", "AWS was not able to validate the provided access credentials")
-	}
-	return protocol.FailWith(http.StatusForbidden, "InvalidClientTokenId", "The security token included in the request is invalid.")
-}
-
-func expiredToken(service string) *wire.Error {
-	if service == "ec2" {
-		return protocol.Fail("RequestExpired", "Request has expired.")
-	}
-	return protocol.FailWith(http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired")
-}
-
-func (c *Cloud) expiredSignature(service string, at time.Time) *wire.Error {
-	if service == "ec2" {
-		return protocol.Fail("RequestExpired", "Request has expired.")
-	}
-	const layout = "20060102T150405Z"
-	return protocol.FailWith(http.StatusForbidden, "SignatureDoesNotMatch", "Signature expired: %s is now earlier than %s (%s - %s)",
-		at.Format(layout), c.Now().Add(-c.Config.ClockSkew).Format(layout), c.Now().Format(layout), c.Config.ClockSkew)
-}
-
 // authorize checks the account's policies.
-func (c *Cloud) authorize(service, action string, caller Identity) *wire.Error {
-	name := service + ":" + action
-	if service == "elb" || service == "elbv2" {
-		name = "elasticloadbalancing:" + action
-	}
-	switch {
-	case !c.denied[name]:
+func (c *Cloud) authorize(service *model.Service, action string, caller Identity) *wire.Error {
+	name := service.SigningName + ":" + action
+	if !c.denied[name] {
 		return nil
-	case service == "ec2":
-		return protocol.FailWith(http.StatusForbidden, "UnauthorizedOperation", "You are not authorized to perform this operation. User: %s is not authorized "+
-			"to perform: %s because no identity-based policy allows the %s action", caller.ARN, name, name)
-	default:
-		return protocol.FailWith(http.StatusForbidden, "AccessDenied", "User: %s is not authorized to perform: %s", caller.ARN, name)
 	}
+	return refusal{service: service}.denied(name, caller)
 }

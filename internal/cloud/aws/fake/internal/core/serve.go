@@ -3,6 +3,8 @@ package core
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -12,7 +14,6 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/model"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
-	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/sigv4"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
@@ -35,7 +36,9 @@ type Action struct {
 	// Reads names the members of the input that the handler reads, separated by spaces. The fake refuses a request with others, instead of ignoring
 	// what a client wants.
 	Reads string
-	Do    Handler
+	// ReadsToken means that the action itself answers a repeated request with an idempotency token.
+	ReadsToken bool
+	Do         Handler
 }
 
 // unread returns the first member of an input that the action does not read, or an empty string.
@@ -51,41 +54,30 @@ func (a Action) unread(input protocol.Struct) string {
 
 const maxBody = 1 << 20
 
-// ServeHTTP serves all services. The version of the API in a request, and the service in its signature, tell which is called.
+// ServeHTTP serves all services. The version of the API in a request, or in its path, and the service in its signature tell which is called.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		http.Error(w, "reading the request: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	form := r.URL.Query()
-	if len(body) > 0 {
-		sent, err := url.ParseQuery(string(body))
-		if err != nil {
-			http.Error(w, "parsing the request: "+err.Error(), http.StatusBadRequest)
-			return
+	in := &incoming{Request: r, form: r.URL.Query(), body: body}
+	if in.service = c.restServiceOf(r); in.service == nil {
+		if len(body) > 0 {
+			if in.form, err = url.ParseQuery(string(body)); err != nil {
+				http.Error(w, "parsing the request: "+err.Error(), http.StatusBadRequest)
+				return
+			}
 		}
-		form = sent
+		in.service = c.serviceOf(r, in.form)
 	}
-	service := c.serviceOf(r, form)
-	if service == nil {
-		c.refuseVersion(w, r, form)
+	if in.service == nil {
+		c.refuseVersion(w, r, in.form)
 		return
 	}
 	requestID := NewRequestID()
-	c.Handle(w, callOf(service, r.Method, form), func() wire.Response { return c.respond(service, r, form, body, requestID) },
-		func(failure *wire.Error) wire.Response { return errorResponse(service.Protocol, failure, requestID) })
-}
-
-// serviceOf returns the model of the service that a request is for, or nil.
-func (c *Cloud) serviceOf(r *http.Request, form url.Values) *model.Service {
-	signature, err := sigv4.Parse(r)
-	for _, service := range c.models {
-		if service.Version == form.Get("Version") && (err != nil || signature.Service == service.SigningName) {
-			return service
-		}
-	}
-	return nil
+	c.Handle(w, in.call(), func() wire.Response { return c.respond(in, requestID) },
+		func(failure *wire.Error) wire.Response { return errorResponse(in.service.Protocol, failure, requestID) })
 }
 
 func (c *Cloud) refuseVersion(w http.ResponseWriter, r *http.Request, form url.Values) {
@@ -94,31 +86,18 @@ func (c *Cloud) refuseVersion(w http.ResponseWriter, r *http.Request, form url.V
 	c.Handle(w, wire.Call{Service: "unknown", Method: r.Method, Path: form.Get("Action")}, func() wire.Response { return respond(failure) }, respond)
 }
 
-// callOf names a call in the log by its service and action. The query has the parameters, without secrets.
-func callOf(service *model.Service, method string, form url.Values) wire.Call {
-	action := form.Get("Action")
-	shown := url.Values{}
-	for name, values := range form {
-		if !slices.Contains([]string{"Action", "Version", "WebIdentityToken", "PublicKeyMaterial", "UserData"}, name) {
-			shown[name] = values
-		}
-	}
-	query, err := url.QueryUnescape(shown.Encode())
-	if err != nil {
-		query = shown.Encode()
-	}
-	login := strings.HasPrefix(action, "AssumeRole")
-	return wire.Call{Service: wire.Service(service.Name), Method: method, Path: action, Query: query, ReadOnly: isRead(action) || login, Login: login}
-}
-
-// isRead reports whether an action changes nothing, by its name.
-func isRead(action string) bool {
-	return slices.ContainsFunc([]string{"Describe", "Get", "List"}, func(prefix string) bool { return strings.HasPrefix(action, prefix) })
-}
-
-func errorResponse(encoding model.Protocol, failure *wire.Error, requestID string) wire.Response {
+func errorResponse(encoding model.Protocol, err error, requestID string) wire.Response {
+	failure := asWireError(err)
 	response := wire.Response{
 		Status: failure.Status, Header: http.Header{"Content-Type": {"text/xml;charset=UTF-8"}}, Body: protocol.EncodeError(encoding, failure, requestID),
+	}
+	if encoding == model.RESTJSON {
+		var details map[string]string
+		if detailed, ok := errors.AsType[*DetailedError](err); ok {
+			details = detailed.Details
+		}
+		response = protocol.EncodeRESTError(failure, details)
+		response.Header.Set("X-Amzn-Requestid", requestID)
 	}
 	if failure.RetryAfter > 0 {
 		response.Header.Set("Retry-After", failure.RetryAfterSeconds())
@@ -127,38 +106,38 @@ func errorResponse(encoding model.Protocol, failure *wire.Error, requestID strin
 }
 
 // respond makes the effect of a request.
-func (c *Cloud) respond(service *model.Service, r *http.Request, form url.Values, body []byte, requestID string) wire.Response {
+func (c *Cloud) respond(in *incoming, requestID string) wire.Response {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	c.FinishTransitions()
-	operation, output, failure := c.perform(service, r, form, body)
-	if failure != nil {
-		return errorResponse(service.Protocol, failure, requestID)
-	}
-	encoded, err := protocol.Encode(service, operation, output, requestID)
+	operation, output, err := c.perform(in)
 	if err != nil {
-		return errorResponse(service.Protocol, defect(err), requestID)
+		return errorResponse(in.service.Protocol, err, requestID)
 	}
-	return wire.Response{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/xml;charset=UTF-8"}}, Body: encoded}
+	response, err := encode(in.service, operation, output, requestID)
+	if err != nil {
+		return errorResponse(in.service.Protocol, err, requestID)
+	}
+	return response
 }
 
-func (c *Cloud) perform(service *model.Service, r *http.Request, form url.Values, body []byte) (*model.Operation, protocol.Struct, *wire.Error) {
-	action := form.Get("Action")
+func (c *Cloud) perform(in *incoming) (*model.Operation, protocol.Struct, error) {
 	var caller Identity
-	var failure *wire.Error
-	if action != "AssumeRoleWithWebIdentity" { // the only action without a signature
-		if caller, failure = c.authenticate(service.Name, r, body); failure != nil {
+	if in.form.Get("Action") != "AssumeRoleWithWebIdentity" { // the only action without a signature
+		var failure *wire.Error
+		if caller, failure = c.authenticate(in.service, in.Request, in.body); failure != nil {
 			return nil, nil, failure
 		}
 	}
-	operation, input, failure := protocol.Decode(service, form)
+	operation, input, failure := in.decode()
 	if failure != nil {
 		return nil, nil, failure
 	}
-	if failure := c.authorize(service.Name, action, caller); failure != nil {
+	action := operation.Name
+	if failure := c.authorize(in.service, action, caller); failure != nil {
 		return nil, nil, failure
 	}
-	known, implemented := c.actions[service.Name][action]
+	known, implemented := c.actions[in.service.Name][action]
 	if !implemented {
 		return nil, nil, NotImplemented(action)
 	}
@@ -168,11 +147,22 @@ func (c *Cloud) perform(service *model.Service, r *http.Request, form url.Values
 	if input.Bool("DryRun") {
 		return nil, nil, protocol.FailWith(http.StatusPreconditionFailed, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
 	}
-	output, err := c.performOnce(operation, known.Do, &Request{Action: action, In: input, Caller: caller, Filters: operation.Filters})
-	if err != nil {
-		return nil, nil, asWireError(err)
+	output, err := c.performOnce(operation, known, &Request{Action: action, In: input, Caller: caller, Filters: operation.Filters})
+	if err != nil && in.service.Protocol == model.RESTJSON {
+		err = declared(operation, err)
 	}
-	return operation, output, nil
+	return operation, output, err
+}
+
+// declared gives an error the status that the model declares for it. An error that is not declared is a defect of the fake.
+func declared(operation *model.Operation, err error) error {
+	failure := asWireError(err)
+	status, found := operation.Errors[failure.Type]
+	if !found {
+		return defect(fmt.Errorf("%s does not have the error %s", operation.Name, failure.Type))
+	}
+	failure.Status = status
+	return err
 }
 
 // Do performs an action without HTTP, policies and delayed consistency.
@@ -208,11 +198,11 @@ type answered struct {
 }
 
 // performOnce answers a repeated request with an idempotency token as it was answered first.
-func (c *Cloud) performOnce(operation *model.Operation, handler Handler, q *Request) (protocol.Struct, error) {
+func (c *Cloud) performOnce(operation *model.Operation, action Action, q *Request) (protocol.Struct, error) {
 	name := operation.TokenMember()
 	token := q.In.String(name)
-	if name == "" || token == "" {
-		return handler(q)
+	if name == "" || token == "" || action.ReadsToken {
+		return action.Do(q)
 	}
 	encoded, err := json.Marshal(q.In)
 	if err != nil {
@@ -226,16 +216,29 @@ func (c *Cloud) performOnce(operation *model.Operation, handler Handler, q *Requ
 		}
 		return known.output, nil
 	}
-	output, err := handler(q)
+	output, err := action.Do(q)
 	if err == nil {
 		c.answered[key] = answered{input: string(encoded), output: output}
 	}
 	return output, err
 }
 
+// DetailedError is an error of a service that has more than a code and a message.
+type DetailedError struct {
+	Cause *wire.Error
+	// Details are members of the error in the model.
+	Details map[string]string
+}
+
+// Error implements error.
+func (e *DetailedError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *DetailedError) Unwrap() error { return e.Cause }
+
 // asWireError returns the error of a service. Anything else is a defect.
 func asWireError(err error) *wire.Error {
-	if failure, ok := err.(*wire.Error); ok { //nolint:errorlint // handlers do not wrap
+	if failure, ok := errors.AsType[*wire.Error](err); ok {
 		return failure
 	}
 	return defect(err)
