@@ -1,4 +1,4 @@
-// Package aws is the client of AWS: one method per request of EC2, IAM, STS and both versions of Elastic Load Balancing that a driver needs. It is the only
+// Package aws is the client of AWS: one method per request of EC2, IAM, STS, Elastic File System and both versions of Elastic Load Balancing that a driver needs. It is the only
 // package that imports AWS' SDK.
 //
 // A Session makes the requests of one account in one region. Its types are its own, reduced to what drivers read, so that no driver depends on the SDK. Each

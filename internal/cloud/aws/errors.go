@@ -114,7 +114,8 @@ func kindsByCode() map[string]cloud.Kind {
 	for kind, codes := range map[cloud.Kind][]string{
 		cloud.Unauthenticated: {
 			"AuthFailure", "InvalidClientTokenId", "SignatureDoesNotMatch", "ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidIdentityToken",
-			"IncompleteSignature", "MissingAuthenticationToken", "UnrecognizedClientException", "Blocked",
+			"IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException", "MissingAuthenticationToken", "MissingAuthenticationTokenException",
+			"UnrecognizedClientException", "Blocked",
 		},
 		cloud.Unauthorized: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "OptInRequired", "PendingVerification"},
 		cloud.QuotaExceeded: {
@@ -123,19 +124,21 @@ func kindsByCode() map[string]cloud.Kind {
 		},
 		cloud.Depleted: {
 			"InsufficientAddressCapacity", "InsufficientFreeAddressesInSubnet", "InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientVolumeCapacity",
-			"InsufficientReservedInstanceCapacity", "Unsupported",
+			"InsufficientReservedInstanceCapacity", "InsufficientThroughputCapacity", "NoFreeAddressesInSubnet", "Unsupported",
 		},
 		cloud.NotFound: {
 			"NoSuchEntity", "NatGatewayNotFound", "LoadBalancerNotFound", "TargetGroupNotFound", "AccessPointNotFound", "Gateway.NotAttached", "InvalidPermission.NotFound",
 		},
 		cloud.Conflict: {
 			"Resource.AlreadyAssociated", "RouteAlreadyExists", "EntityAlreadyExists", "EntityTemporarilyUnmodifiable", "ConcurrentModification", "IdempotentParameterMismatch",
-			"InvalidSubnet.Conflict", "IncorrectState", "IncorrectInstanceState", "OperationInProgress",
+			"InvalidSubnet.Conflict", "IncorrectState", "IncorrectInstanceState", "OperationInProgress", "MountTargetConflict",
+			"IncorrectFileSystemLifeCycleState", "IncorrectMountTargetState",
 		},
-		cloud.InUse:       {"DependencyViolation", "DeleteConflict", "ResourceInUse", "InvalidIPAddress.InUse", "InvalidGroup.InUse"},
+		cloud.InUse:       {"DependencyViolation", "DeleteConflict", "ResourceInUse", "InvalidIPAddress.InUse", "InvalidGroup.InUse", "FileSystemInUse"},
 		cloud.Unavailable: {"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable", "ServiceFailure"},
 		cloud.Configuration: {
 			"MalformedPolicyDocument", "ValidationError", "InvalidInput", "InvalidAction", "MissingParameter", "InvalidKey.Format", "MalformedCertificate",
+			"BadRequest", "ValidationException", "UnsupportedAvailabilityZone", "AvailabilityZonesMismatch",
 		},
 	} {
 		for _, code := range codes {

@@ -25,7 +25,7 @@ type Filter struct {
 	// Tags must all be present with these values, and TagKeys with any.
 	Tags    Tags
 	TagKeys []string
-	// Name is the name of a security group or key pair.
+	// Name is the name of a security group or key pair, or the creation token of a file system.
 	Name string
 }
 

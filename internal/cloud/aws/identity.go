@@ -1,6 +1,6 @@
 package aws
 
-// Resource is a resource of EC2 that a list returns.
+// Resource is a resource of EC2 or EFS that a list returns.
 type Resource interface {
 	// Identity returns by what a resource is recognized: its ID and its tags.
 	Identity() (id string, tags Tags)
@@ -38,3 +38,6 @@ func (e Endpoint) Identity() (string, Tags) { return e.ID, e.Tags }
 
 // Identity implements Resource.
 func (k KeyPair) Identity() (string, Tags) { return k.ID, k.Tags }
+
+// Identity implements Resource.
+func (f FileSystem) Identity() (string, Tags) { return f.ID, f.Tags }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
 )
@@ -52,7 +53,7 @@ func (t *throttlingAs429) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, transport.InvalidResponse("%v", err)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(content))
-	if isThrottling(codeIn(content)) {
+	if isThrottling(codeIn(response.Header, content)) {
 		response.StatusCode, response.Status = http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests)
 	}
 	return response, nil
@@ -61,8 +62,12 @@ func (t *throttlingAs429) RoundTrip(req *http.Request) (*http.Response, error) {
 // codeIn returns the code of an error response.
 //
 //	EC2:    <Response><Errors><Error><Code>RequestLimitExceeded</Code>...
+//	EFS:    X-Amzn-ErrorType: ThrottlingException:http://internal.amazon.com/...
 //	others: <ErrorResponse><Error><Code>Throttling</Code>...
-func codeIn(content []byte) string {
+func codeIn(header http.Header, content []byte) string {
+	if code, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":"); code != "" {
+		return code
+	}
 	var response struct {
 		EC2    string `xml:"Errors>Error>Code"`
 		Others string `xml:"Error>Code"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/efs"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/trellis-garden/trellis/internal/cloud/login"
@@ -23,6 +24,7 @@ type Session struct {
 	ec2     *ec2.Client
 	iam     *iam.Client
 	queries *queryClient
+	efs     *efs.Client
 	created *creations
 	used    atomic.Int64 // when, in Unix nanoseconds
 }

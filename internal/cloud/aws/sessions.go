@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/efs"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -135,7 +136,7 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 		session.logins = login.NewSource(roles.login)
 		config.Credentials = roleCredentials(session.logins)
 	}
-	session.ec2 = ec2.NewFromConfig(config)
+	session.ec2, session.efs = ec2.NewFromConfig(config), efs.NewFromConfig(config)
 	session.iam = iam.NewFromConfig(config, func(options *iam.Options) {
 		if c.options.Endpoint != "" {
 			options.Region = iamRegion // as AWS' own endpoint tells the SDK
