@@ -38,10 +38,11 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	balancers := add("deleting load balancers", rec.removeLoadBalancers, found)
 	nat := add("deleting NAT gateways", rec.removeNATGateways, found)
 	addresses := add("releasing elastic IPs", rec.removeAddresses, nat)
-	subnets := add("deleting subnets", rec.removeSubnets, nat, balancers)
+	fileSystem := add("deleting elastic file system", rec.removeFileSystem, found)
+	subnets := add("deleting subnets", rec.removeSubnets, nat, balancers, fileSystem)
 	endpoints := add("deleting gateway endpoints", rec.removeAllEndpoints, found)
 	tables := add("deleting route tables", rec.removeTables, subnets, endpoints)
-	groups := add("deleting security groups", rec.removeGroups, balancers, found)
+	groups := add("deleting security groups", rec.removeGroups, balancers, fileSystem)
 	gateways := add("deleting internet gateway", rec.removeGateways, addresses, balancers, tables)
 	egressOnly := add("deleting egress-only internet gateway", rec.removeEgressOnlyGateways, subnets)
 	g.Add(contract.Task{

@@ -12,7 +12,7 @@ import (
 
 // checkGiven checks what the user gives, before anything is created. All problems are reported together.
 func (rec *reconciliation) checkGiven(ctx context.Context) error {
-	problems := slices.Concat(rec.problemsOfAddresses(), rec.problemsOfRanges())
+	problems := slices.Concat(rec.problemsOfAddresses(), rec.problemsOfRanges(), rec.problemsOfFileSystem())
 	if rec.plan.vpc.givenID != "" && rec.observed.vpc != nil {
 		more, err := rec.problemsOfDHCPOptions(ctx)
 		if err != nil {

@@ -70,13 +70,17 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
 		},
 		ipv4: in.has(gardencorev1beta1.IPFamilyIPv4), ipv6: in.has(gardencorev1beta1.IPFamilyIPv6),
 		nodesGroupID: value(networks.NodesSecurityGroupID), givenSubnets: networks.HasExistingSubnets(), routesPods: in.routesPods,
-		publicKey: string(shoot.Infrastructure.Spec.SSHPublicKey),
-		ecrAccess: in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,
-		ignored:   ignoredTags(in.config.IgnoreTags),
-		pods:      value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
+		fileSystem: fileSystemSpec{enabled: in.config.UsesElasticFileSystem()},
+		publicKey:  string(shoot.Infrastructure.Spec.SSHPublicKey),
+		ecrAccess:  in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,
+		ignored:    ignoredTags(in.config.IgnoreTags),
+		pods:       value(in.networking.Pods), nodes: value(in.networking.Nodes), services: value(in.networking.Services),
 	}
 	if pool := networks.VPC.Ipv6IpamPool; pool != nil {
 		p.vpc.ipamPoolID, p.vpc.ipamCIDR = value(pool.ID), value(pool.CIDRBlock)
+	}
+	if p.fileSystem.enabled {
+		p.fileSystem.givenID = value(in.config.ElasticFileSystem.ID)
 	}
 	for _, service := range networks.VPC.GatewayEndpoints {
 		p.endpoints = append(p.endpoints, servicePrefix(p.region)+service)

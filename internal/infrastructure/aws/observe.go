@@ -24,6 +24,8 @@ type observation struct {
 	addresses                []cloudaws.Address
 	defaultGroup, nodesGroup *cloudaws.SecurityGroup
 	endpoints                []cloudaws.Endpoint
+	fileSystem               *cloudaws.FileSystem
+	mountTargets             []cloudaws.MountTarget
 	keyPair                  *cloudaws.KeyPair
 	profile                  *cloudaws.InstanceProfile
 	role                     *cloudaws.Role
@@ -51,6 +53,9 @@ func (rec *reconciliation) observe(ctx context.Context) error {
 		reads = append(reads, rec.readsOfAccount(ctx)...)
 	}
 	reads = append(reads, func() error { return rec.observeAddresses(ctx) })
+	if rec.plan.fileSystem.enabled {
+		reads = append(reads, func() error { return rec.observeFileSystem(ctx) })
+	}
 	return contract.InParallel(reads...)
 }
 

@@ -1,10 +1,7 @@
 package aws
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +36,7 @@ type plan struct {
 	endpoints []string
 	// nodesGroupID is the user's security group of nodes; empty if the shoot has its own.
 	nodesGroupID string
+	fileSystem   fileSystemSpec
 	// givenSubnets means that the user gives the subnets of all zones: the shoot then has no gateways, route tables and endpoints.
 	givenSubnets bool
 	// routesPods means that the network of pods does not encapsulate packets, so that a controller maintains routes.
@@ -166,8 +164,8 @@ func (p *plan) balancerRanges() []string {
 	return all
 }
 
-// nodesRules returns the rules of the security group of nodes: everything among nodes, everything out, and ports of Services for everybody and for the ranges
-// of load balancers.
+// nodesRules returns the rules of the security group of nodes: everything among nodes, everything out, ports of Services for everybody and for the ranges
+// of load balancers, and the port of mount targets, which have the same group, for nodes.
 func (p *plan) nodesRules(groupID string, balancers []string) []cloudaws.Rule {
 	rules := []cloudaws.Rule{{Protocol: cloudaws.AllProtocols, GroupID: groupID}}
 	var peers []string
@@ -188,6 +186,14 @@ func (p *plan) nodesRules(groupID string, balancers []string) []cloudaws.Rule {
 			rules = append(rules, cloudaws.Rule{Protocol: protocol, FromPort: nodePortFrom, ToPort: nodePortTo, CIDR: peer})
 		}
 	}
+	if !p.fileSystem.enabled {
+		return rules
+	}
+	for _, z := range p.zones {
+		if z.workers != "" {
+			rules = append(rules, cloudaws.Rule{Protocol: "tcp", FromPort: filePort, ToPort: filePort, CIDR: z.workers})
+		}
+	}
 	return rules
 }
 
@@ -204,56 +210,6 @@ func ruleChanges(wanted, observed []cloudaws.Rule) (missing, superfluous []cloud
 		}
 	}
 	return missing, superfluous
-}
-
-// policy is a document of IAM.
-type policy struct {
-	Version   string      `json:"Version"`
-	Statement []statement `json:"Statement"`
-}
-
-type statement struct {
-	Effect    string            `json:"Effect"`
-	Principal map[string]string `json:"Principal,omitempty"`
-	Action    any               `json:"Action"`
-	Resource  any               `json:"Resource,omitempty"`
-}
-
-const policyVersion = "2012-10-17"
-
-// trustPolicy lets instances assume the role of nodes.
-func trustPolicy(region string) string {
-	service := "ec2.amazonaws.com"
-	if strings.HasPrefix(region, "cn-") {
-		service += ".cn"
-	}
-	return encodePolicy(statement{Effect: "Allow", Principal: map[string]string{"Service": service}, Action: "sts:AssumeRole"})
-}
-
-// nodesPolicy is what nodes may do.
-func (p *plan) nodesPolicy() string {
-	statements := []statement{{Effect: "Allow", Action: []string{"ec2:DescribeInstances"}, Resource: []string{"*"}}}
-	if p.ecrAccess {
-		statements = append(statements, statement{Effect: "Allow", Resource: []string{"*"}, Action: []string{
-			"ecr:GetAuthorizationToken", "ecr:BatchCheckLayerAvailability", "ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy",
-			"ecr:DescribeRepositories", "ecr:ListImages", "ecr:BatchGetImage",
-		}})
-	}
-	return encodePolicy(statements...)
-}
-
-func encodePolicy(statements ...statement) string {
-	document, err := json.Marshal(policy{Version: policyVersion, Statement: statements})
-	if err != nil {
-		panic(fmt.Errorf("encoding a policy: %w", err)) //nolint:forbidigo // strings can be encoded
-	}
-	return string(document)
-}
-
-// samePolicy compares documents by their meaning: order of keys and white space do not matter.
-func samePolicy(a, b string) bool {
-	var one, other any
-	return json.Unmarshal([]byte(a), &one) == nil && json.Unmarshal([]byte(b), &other) == nil && reflect.DeepEqual(one, other)
 }
 
 // numberZones gives each zone the suffix that is recorded, or the first free one, in the order of the configuration. Suffixes of zones that were removed stay

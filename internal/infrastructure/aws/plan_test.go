@@ -66,6 +66,14 @@ func TestSamePolicy(t *testing.T) {
 	}
 }
 
+func TestSamePolicy_Order(t *testing.T) {
+	const allow, deny = `{"Effect":"Allow","Action":["a","b"],"Resource":["*"]}`, `{"Effect":"Deny","Action":["c"],"Resource":["*"]}`
+	const reversed = `{"Effect":"Allow","Action":["b","a"],"Resource":["*"]}`
+	document := func(statements string) string { return `{"Version":"2012-10-17","Statement":[` + statements + `]}` }
+	assert.True(t, samePolicy(document(allow+","+deny), document(deny+","+reversed)))
+	assert.False(t, samePolicy(document(allow+","+deny), document(allow)))
+}
+
 func TestPlan_TagChanges(t *testing.T) {
 	p := &plan{technicalID: technicalID, ignored: func(key string) bool { return key == "cost-center" }}
 	wanted := p.tags("name")

@@ -37,12 +37,16 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 		Name: "ensuring route table of public subnets", Do: rec.ensureMainTable, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{gateway},
 	})
 	group := contract.Task{Name: "ensuring security group of nodes", Do: rec.ensureNodesGroup, After: []contract.TaskID{vpc}}
+	var subnets []contract.TaskID
 	if rec.plan.givenSubnets {
-		group.After = []contract.TaskID{rec.addGivenSubnets(g, ranges)}
+		subnets = []contract.TaskID{rec.addGivenSubnets(g, ranges)}
+		group.After = subnets
 	} else {
-		rec.addZones(g, zoneTasks{ranges: ranges, egressOnly: egressOnly, gateway: gateway, mainTable: mainTable})
+		subnets = rec.addZones(g, zoneTasks{ranges: ranges, egressOnly: egressOnly, gateway: gateway, mainTable: mainTable})
 	}
-	g.Add(group)
+	if nodesGroup := g.Add(group); rec.plan.fileSystem.enabled {
+		rec.addFileSystem(g, intended, append(subnets, nodesGroup)...)
+	}
 
 	role := add("ensuring role of nodes", rec.ensureRole, intended)
 	add("ensuring policy of the role", rec.ensurePolicy, role)
@@ -60,8 +64,18 @@ func (rec *reconciliation) addGivenSubnets(g *contract.Graph, ranges contract.Ta
 	return given
 }
 
-// addZones adds the tasks for subnets of the shoot's own.
-func (rec *reconciliation) addZones(g *contract.Graph, before zoneTasks) {
+// addFileSystem adds the tasks for the elastic file system. It is created beside the network; its mount targets need subnets and group.
+func (rec *reconciliation) addFileSystem(g *contract.Graph, intended contract.TaskID, network ...contract.TaskID) {
+	former := g.Add(contract.Task{
+		Name: "deleting former elastic file system", Do: rec.removeFormerFileSystem, SkipIf: rec.plan.fileSystem.givenID == "", After: []contract.TaskID{intended},
+	})
+	system := g.Add(contract.Task{Name: "ensuring elastic file system", Do: rec.ensureFileSystem, After: []contract.TaskID{former}})
+	ready := g.Add(contract.Task{Name: "awaiting elastic file system", Do: rec.waitForFileSystem, After: []contract.TaskID{system}})
+	g.Add(contract.Task{Name: "ensuring mount targets", Do: rec.ensureMountTargets, After: append(network, ready)})
+}
+
+// addZones adds the tasks for subnets of the shoot's own, and returns those after which the subnets of nodes exist.
+func (rec *reconciliation) addZones(g *contract.Graph, before zoneTasks) []contract.TaskID {
 	tables := []contract.TaskID{before.mainTable}
 	var routes, subnets []contract.TaskID
 	for _, z := range rec.plan.zones {
@@ -72,6 +86,7 @@ func (rec *reconciliation) addZones(g *contract.Graph, before zoneTasks) {
 	ready := g.Add(contract.Task{Name: "awaiting NAT gateways", Do: rec.waitForNATGateways, After: routes})
 	g.Add(contract.Task{Name: "removing former NAT gateways", Do: rec.removeFormer, After: []contract.TaskID{ready}})
 	g.Add(contract.Task{Name: "ensuring gateway endpoints", Do: rec.ensureEndpoints, After: tables})
+	return subnets
 }
 
 // zoneTasks are tasks that those of a zone depend on.
@@ -136,6 +151,8 @@ func (rec *reconciliation) saveMissing(ctx context.Context) error {
 	for _, service := range p.endpoints {
 		add(rec.endpointKind(service), p.endpointName(service), rec.observedEndpoint(service) == nil)
 	}
+	add(kindFileSystem, p.technicalID, p.fileSystem.enabled && p.fileSystem.givenID == "" && observed.fileSystem == nil)
+	rec.addMissingMountTargets(add)
 	add(kindNodesGroup, p.nodesName(), p.nodesGroupID == "" && observed.nodesGroup == nil)
 	add(kindRole, p.nodesName(), observed.role == nil)
 	add(kindProfile, p.nodesName(), observed.profile == nil)

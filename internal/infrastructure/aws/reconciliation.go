@@ -39,7 +39,10 @@ type reconciliation struct {
 	// Results of tasks. Each has one writer, and its readers run after it.
 	vpcID, dhcpOptionsID, gatewayID, mainTableID, nodesGroupID string
 	egressOnlyGatewayID, serviceCIDR, roleARN                  string
+	fileSystem                                                 cloudaws.FileSystem
 	vpcIPv6                                                    netip.Prefix
+	// formerFileSystemID is the shoot's own file system that the user's replaces.
+	formerFileSystemID string
 	// givenRanges are the IPv4 ranges of the user's subnets for load balancers.
 	givenRanges []string
 	zones       map[string]*zoneResources // by the zone's name; made before the graph runs
@@ -180,14 +183,28 @@ func (rec *reconciliation) recordedEndpoints() map[string]string {
 
 // repairTags gives a resource of the shoot its tags, and removes those of others.
 func (rec *reconciliation) repairTags(ctx context.Context, id string, wanted, observed cloudaws.Tags) error {
-	set, remove := rec.plan.tagChanges(wanted, observed)
-	if len(set) > 0 {
-		if err := rec.cloud.SetTags(ctx, []string{id}, set); err != nil {
+	return rec.repairTagsBy(ctx, id, wanted, observed,
+		func(ctx context.Context, id string, tags cloudaws.Tags) error {
+			return rec.cloud.SetTags(ctx, []string{id}, tags)
+		},
+		func(ctx context.Context, id string, keys []string) error {
+			return rec.cloud.RemoveTags(ctx, []string{id}, keys)
+		})
+}
+
+// repairTagsBy repairs tags by the requests of a service.
+func (rec *reconciliation) repairTagsBy(
+	ctx context.Context, id string, wanted, observed cloudaws.Tags, set func(context.Context, string, cloudaws.Tags) error,
+	remove func(context.Context, string, []string) error,
+) error {
+	missing, superfluous := rec.plan.tagChanges(wanted, observed)
+	if len(missing) > 0 {
+		if err := set(ctx, id, missing); err != nil {
 			return fmt.Errorf("setting tags of %s: %w", id, err)
 		}
 	}
-	if len(remove) > 0 {
-		if err := rec.cloud.RemoveTags(ctx, []string{id}, remove); err != nil {
+	if len(superfluous) > 0 {
+		if err := remove(ctx, id, superfluous); err != nil {
 			return fmt.Errorf("removing tags of %s: %w", id, err)
 		}
 	}

@@ -31,6 +31,7 @@ func (rec *reconciliation) providerStatus() *awsv1alpha1.InfrastructureStatus {
 	status.IAM.Roles = []awsv1alpha1.Role{{Purpose: awsv1alpha1.PurposeNodes, ARN: rec.roleARN}}
 	status.VPC.ID = rec.vpcID
 	status.VPC.SecurityGroups = []awsv1alpha1.SecurityGroup{{Purpose: awsv1alpha1.PurposeNodes, ID: rec.nodesGroupID}}
+	status.ElasticFileSystem.ID = rec.fileSystem.ID
 	for _, z := range rec.plan.zones {
 		for _, r := range []struct {
 			role    role
