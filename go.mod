@@ -7,7 +7,6 @@ replace github.com/trellis-garden/trellis/apis => ./apis
 require (
 	github.com/aws/aws-sdk-go-v2 v1.47.7
 	github.com/aws/aws-sdk-go-v2/service/ec2 v1.344.1
-	github.com/aws/aws-sdk-go-v2/service/efs v1.49.0
 	github.com/aws/aws-sdk-go-v2/service/iam v1.64.8
 	github.com/aws/smithy-go v1.28.8
 	github.com/gardener/etcd-druid/api v0.37.1

@@ -3,11 +3,10 @@ package aws
 import (
 	"context"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/efs"
-	"github.com/aws/aws-sdk-go-v2/service/efs/types"
+	"strconv"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
@@ -33,12 +32,12 @@ type FileState string
 
 // The states. A mount target can be created once its file system is available. One with an error never becomes available.
 const (
-	FileCreating  = FileState(types.LifeCycleStateCreating)
-	FileAvailable = FileState(types.LifeCycleStateAvailable)
-	FileUpdating  = FileState(types.LifeCycleStateUpdating)
-	FileDeleting  = FileState(types.LifeCycleStateDeleting)
-	FileDeleted   = FileState(types.LifeCycleStateDeleted)
-	FileError     = FileState(types.LifeCycleStateError)
+	FileCreating  FileState = "creating"
+	FileAvailable FileState = "available"
+	FileUpdating  FileState = "updating"
+	FileDeleting  FileState = "deleting"
+	FileDeleted   FileState = "deleted"
+	FileError     FileState = "error"
 )
 
 // AddressType says of which families the addresses of a mount target are. Empty means IPv4 alone.
@@ -46,8 +45,8 @@ type AddressType string
 
 // The address types.
 const (
-	IPv6Only  = AddressType(types.IpAddressTypeIpv6Only)
-	DualStack = AddressType(types.IpAddressTypeDualStack)
+	IPv6Only  AddressType = "IPV6_ONLY"
+	DualStack AddressType = "DUAL_STACK"
 )
 
 // MountTargetCreate is the request for a new mount target.
@@ -58,70 +57,126 @@ type MountTargetCreate struct {
 	AddressType AddressType
 }
 
-// efsPage is the number of elements in a page, which is AWS' maximum for mount targets.
-const efsPage = 100
+// efsPageSize is the number of elements in a page, which is AWS' maximum for mount targets.
+const efsPageSize = 100
+
+// fileSystemDocument and mountTargetDocument are EFS' forms.
+type fileSystemDocument struct {
+	FileSystemID   string `json:"FileSystemId"`
+	CreationToken  string
+	LifeCycleState FileState
+	Encrypted      bool
+	Tags           []tagDocument
+}
+
+type mountTargetDocument struct {
+	MountTargetID        string `json:"MountTargetId"`
+	FileSystemID         string `json:"FileSystemId"`
+	SubnetID             string `json:"SubnetId"`
+	VPCID                string `json:"VpcId"`
+	AvailabilityZoneName string
+	LifeCycleState       FileState
+}
+
+type tagDocument struct{ Key, Value string }
+
+func (d *fileSystemDocument) fileSystem() FileSystem {
+	tags := Tags{}
+	for _, tag := range d.Tags {
+		tags[tag.Key] = tag.Value
+	}
+	return FileSystem{ID: d.FileSystemID, Token: d.CreationToken, State: d.LifeCycleState, Encrypted: d.Encrypted, Tags: tags}
+}
+
+func (d *mountTargetDocument) mountTarget() MountTarget {
+	return MountTarget{
+		ID: d.MountTargetID, FileSystemID: d.FileSystemID, SubnetID: d.SubnetID, VPCID: d.VPCID, Zone: d.AvailabilityZoneName, State: d.LifeCycleState,
+	}
+}
+
+// The paths of EFS' resources.
+const (
+	fileSystemsPath   = "file-systems"
+	mountTargetsPath  = "mount-targets"
+	resourceTagsPath  = "resource-tags"
+	mountTargetGroups = "security-groups"
+)
+
+func (s *Session) efs(ctx context.Context, o operation, request restRequest, result any) error {
+	return s.invokeREST(ctx, efsService(), o, request, result)
+}
 
 func efsRead(name string, about ...string) operation {
-	return operation{service: "elasticfilesystem", name: name, effect: reads, about: about}
+	return efsService().operation(name, reads, about...)
 }
 
 // efsChange is for creations, too: tokens are unique, and mount targets in their zones, so that a repetition fails with cloud.Conflict.
 func efsChange(name string, about ...string) operation {
-	return operation{service: "elasticfilesystem", name: name, effect: settles, about: about}
-}
-
-func fileSystemOf(f *types.FileSystemDescription) FileSystem {
-	return FileSystem{
-		ID: aws.ToString(f.FileSystemId), Token: aws.ToString(f.CreationToken), State: FileState(f.LifeCycleState), Encrypted: aws.ToBool(f.Encrypted),
-		Tags: efsTagsOf(f.Tags),
-	}
-}
-
-func mountTargetOf(t *types.MountTargetDescription) MountTarget {
-	return MountTarget{
-		ID: aws.ToString(t.MountTargetId), FileSystemID: aws.ToString(t.FileSystemId), SubnetID: aws.ToString(t.SubnetId), VPCID: aws.ToString(t.VpcId),
-		Zone: aws.ToString(t.AvailabilityZoneName), State: FileState(t.LifeCycleState),
-	}
+	return efsService().operation(name, settles, about...)
 }
 
 // ListFileSystems returns the file system with the one ID or the name of the filter, which is its creation token, or all without both.
 func (s *Session) ListFileSystems(ctx context.Context, filter Filter) ([]FileSystem, error) {
-	var id, token *string
+	query := url.Values{}
 	if len(filter.IDs) > 0 {
-		id = aws.String(filter.IDs[0])
+		query.Set("FileSystemId", filter.IDs[0])
 	}
 	if filter.Name != "" {
-		token = aws.String(filter.Name)
+		query.Set("CreationToken", filter.Name)
 	}
-	found, err := listAll(ctx, s, efsRead("DescribeFileSystems", filter.IDs...), s.efs.DescribeFileSystems, func(marker *string) *efs.DescribeFileSystemsInput {
-		return &efs.DescribeFileSystemsInput{FileSystemId: id, CreationToken: token, Marker: marker}
-	}, func(page *efs.DescribeFileSystemsOutput) ([]FileSystem, *string) {
-		return convert(page.FileSystems, fileSystemOf), page.NextMarker
+	var found []FileSystem
+	err := s.eachEFSPage(ctx, efsRead("DescribeFileSystems", filter.IDs...), fileSystemsPath, query, func(page *efsPage) {
+		for i := range page.FileSystems {
+			found = append(found, page.FileSystems[i].fileSystem())
+		}
+	})
+	return found, err
+}
+
+// efsPage is a page of a list of either kind.
+type efsPage struct {
+	FileSystems  []fileSystemDocument
+	MountTargets []mountTargetDocument
+	NextMarker   string
+}
+
+// eachEFSPage requests the pages of a list. One for an ID that does not exist has none.
+func (s *Session) eachEFSPage(ctx context.Context, o operation, path string, query url.Values, take func(*efsPage)) error {
+	err := eachPage(o, func(token string) (string, error) {
+		if token != "" {
+			query.Set("Marker", token)
+		}
+		var page efsPage
+		if err := s.efs(ctx, o, restRequest{method: http.MethodGet, path: path, query: query}, &page); err != nil {
+			return "", err
+		}
+		take(&page)
+		return page.NextMarker, nil
 	})
 	if cloud.IsNotFound(err) {
-		return nil, nil
+		return nil
 	}
-	return found, err
+	return err
 }
 
 // CreateFileSystem starts the creation of an encrypted file system. It fails with cloud.Conflict if one has the token.
 func (s *Session) CreateFileSystem(ctx context.Context, token string, tags Tags) (FileSystem, error) {
-	output, err := invoke(ctx, s, efsChange("CreateFileSystem"), s.efs.CreateFileSystem, &efs.CreateFileSystemInput{
-		CreationToken: aws.String(token), Encrypted: aws.Bool(true), Tags: efsTags(tags),
-	})
-	if err != nil {
+	body := struct {
+		CreationToken string
+		Encrypted     bool
+		Tags          []tagDocument
+	}{token, true, tagDocuments(tags)}
+	var created fileSystemDocument
+	if err := s.efs(ctx, efsChange("CreateFileSystem"), restRequest{method: http.MethodPost, path: fileSystemsPath, body: body}, &created); err != nil {
 		return FileSystem{}, err
 	}
-	s.created.add(aws.ToString(output.FileSystemId))
-	return FileSystem{
-		ID: aws.ToString(output.FileSystemId), Token: aws.ToString(output.CreationToken), State: FileState(output.LifeCycleState),
-		Encrypted: aws.ToBool(output.Encrypted), Tags: efsTagsOf(output.Tags),
-	}, nil
+	s.created.add(created.FileSystemID)
+	return created.fileSystem(), nil
 }
 
 // DeleteFileSystem starts the deletion of a file system. It fails with cloud.InUse while it has mount targets.
 func (s *Session) DeleteFileSystem(ctx context.Context, id string) error {
-	_, err := invoke(ctx, s, efsChange("DeleteFileSystem", id), s.efs.DeleteFileSystem, &efs.DeleteFileSystemInput{FileSystemId: aws.String(id)})
+	err := s.efs(ctx, efsChange("DeleteFileSystem", id), restRequest{method: http.MethodDelete, path: pathOf(fileSystemsPath, id)}, nil)
 	if err == nil {
 		s.created.remove(id)
 	}
@@ -130,80 +185,75 @@ func (s *Session) DeleteFileSystem(ctx context.Context, id string) error {
 
 // SetFileSystemTags adds tags to a file system, or changes their values.
 func (s *Session) SetFileSystemTags(ctx context.Context, id string, tags Tags) error {
-	_, err := invoke(ctx, s, efsChange("TagResource", id), s.efs.TagResource, &efs.TagResourceInput{ResourceId: aws.String(id), Tags: efsTags(tags)})
-	return err
+	body := struct{ Tags []tagDocument }{tagDocuments(tags)}
+	return s.efs(ctx, efsChange("TagResource", id), restRequest{method: http.MethodPost, path: pathOf(resourceTagsPath, id), body: body}, nil)
 }
 
 // RemoveFileSystemTags removes tags from a file system, whatever their values are.
 func (s *Session) RemoveFileSystemTags(ctx context.Context, id string, keys []string) error {
-	_, err := invoke(ctx, s, efsChange("UntagResource", id), s.efs.UntagResource, &efs.UntagResourceInput{ResourceId: aws.String(id), TagKeys: keys})
-	return err
+	return s.efs(ctx, efsChange("UntagResource", id), restRequest{
+		method: http.MethodDelete, path: pathOf(resourceTagsPath, id), query: url.Values{"tagKeys": keys},
+	}, nil)
 }
 
 // ListMountTargets returns the mount targets of a file system. One that does not exist has none.
 func (s *Session) ListMountTargets(ctx context.Context, fileSystemID string) ([]MountTarget, error) {
-	found, err := listAll(ctx, s, efsRead("DescribeMountTargets", fileSystemID), s.efs.DescribeMountTargets, func(marker *string) *efs.DescribeMountTargetsInput {
-		return &efs.DescribeMountTargetsInput{FileSystemId: aws.String(fileSystemID), MaxItems: aws.Int32(efsPage), Marker: marker}
-	}, func(page *efs.DescribeMountTargetsOutput) ([]MountTarget, *string) {
-		return convert(page.MountTargets, mountTargetOf), page.NextMarker
+	query := url.Values{"FileSystemId": {fileSystemID}, "MaxItems": {strconv.Itoa(efsPageSize)}}
+	var found []MountTarget
+	err := s.eachEFSPage(ctx, efsRead("DescribeMountTargets", fileSystemID), mountTargetsPath, query, func(page *efsPage) {
+		for i := range page.MountTargets {
+			found = append(found, page.MountTargets[i].mountTarget())
+		}
 	})
-	if cloud.IsNotFound(err) {
-		return nil, nil
-	}
 	return found, err
 }
 
 // CreateMountTarget starts the creation of a mount target. It fails with cloud.Conflict if the file system has one in the zone of the subnet, or in another VPC.
 func (s *Session) CreateMountTarget(ctx context.Context, wanted MountTargetCreate) (MountTarget, error) {
 	about := append([]string{wanted.FileSystemID, wanted.SubnetID}, wanted.GroupIDs...)
-	output, err := invoke(ctx, s, efsChange("CreateMountTarget", about...), s.efs.CreateMountTarget, &efs.CreateMountTargetInput{
-		FileSystemId: aws.String(wanted.FileSystemID), SubnetId: aws.String(wanted.SubnetID), SecurityGroups: wanted.GroupIDs,
-		IpAddressType: types.IpAddressType(wanted.AddressType),
-	})
+	body := struct {
+		FileSystemID   string      `json:"FileSystemId"`
+		SubnetID       string      `json:"SubnetId"`
+		SecurityGroups []string    `json:",omitempty"`
+		IPAddressType  AddressType `json:"IpAddressType,omitempty"`
+	}{wanted.FileSystemID, wanted.SubnetID, wanted.GroupIDs, wanted.AddressType}
+	var created mountTargetDocument
+	err := s.efs(ctx, efsChange("CreateMountTarget", about...), restRequest{method: http.MethodPost, path: mountTargetsPath, body: body}, &created)
 	if err != nil {
 		return MountTarget{}, err
 	}
-	return MountTarget{
-		ID: aws.ToString(output.MountTargetId), FileSystemID: aws.ToString(output.FileSystemId), SubnetID: aws.ToString(output.SubnetId),
-		VPCID: aws.ToString(output.VpcId), Zone: aws.ToString(output.AvailabilityZoneName), State: FileState(output.LifeCycleState),
-	}, nil
+	return created.mountTarget(), nil
 }
 
 // DeleteMountTarget starts the deletion of a mount target. Its interface is in use until it is gone.
 func (s *Session) DeleteMountTarget(ctx context.Context, id string) error {
-	_, err := invoke(ctx, s, efsChange("DeleteMountTarget"), s.efs.DeleteMountTarget, &efs.DeleteMountTargetInput{MountTargetId: aws.String(id)})
-	return err
+	return s.efs(ctx, efsChange("DeleteMountTarget"), restRequest{method: http.MethodDelete, path: pathOf(mountTargetsPath, id)}, nil)
 }
+
+// mountTargetGroupsDocument is EFS' form of the security groups of a mount target.
+type mountTargetGroupsDocument struct{ SecurityGroups []string }
 
 // GetMountTargetGroups returns the IDs of the security groups of a mount target.
 func (s *Session) GetMountTargetGroups(ctx context.Context, id string) ([]string, error) {
-	output, err := invoke(ctx, s, efsRead("DescribeMountTargetSecurityGroups"), s.efs.DescribeMountTargetSecurityGroups,
-		&efs.DescribeMountTargetSecurityGroupsInput{MountTargetId: aws.String(id)})
-	if err != nil {
-		return nil, err
-	}
-	return output.SecurityGroups, nil
+	var groups mountTargetGroupsDocument
+	err := s.efs(ctx, efsRead("DescribeMountTargetSecurityGroups"), restRequest{
+		method: http.MethodGet, path: pathOf(mountTargetsPath, id, mountTargetGroups),
+	}, &groups)
+	return groups.SecurityGroups, err
 }
 
 // SetMountTargetGroups replaces the security groups of a mount target.
 func (s *Session) SetMountTargetGroups(ctx context.Context, id string, groupIDs []string) error {
-	_, err := invoke(ctx, s, efsChange("ModifyMountTargetSecurityGroups", groupIDs...), s.efs.ModifyMountTargetSecurityGroups,
-		&efs.ModifyMountTargetSecurityGroupsInput{MountTargetId: aws.String(id), SecurityGroups: groupIDs})
-	return err
+	return s.efs(ctx, efsChange("ModifyMountTargetSecurityGroups", groupIDs...), restRequest{
+		method: http.MethodPut, path: pathOf(mountTargetsPath, id, mountTargetGroups), body: mountTargetGroupsDocument{groupIDs},
+	}, nil)
 }
 
-func efsTags(tags Tags) []types.Tag {
-	var all []types.Tag
+// tagDocuments returns tags in the order of their keys.
+func tagDocuments(tags Tags) []tagDocument {
+	var all []tagDocument
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
-		all = append(all, types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
-	}
-	return all
-}
-
-func efsTagsOf(tags []types.Tag) Tags {
-	all := Tags{}
-	for _, tag := range tags {
-		all[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+		all = append(all, tagDocument{key, tags[key]})
 	}
 	return all
 }

@@ -143,15 +143,15 @@ func (s *Session) ListTargetGroups(ctx context.Context, vpcID string) ([]TargetG
 
 // eachQueryPage requests the pages of a list. newPage returns the value that a page is decoded into, and a function that takes over what it contains and
 // returns the token of the next one.
-func (s *Session) eachQueryPage(ctx context.Context, service queryService, action string, newPage func() (page any, take func() (next string))) error {
-	o := service.operation(action, reads)
+func (s *Session) eachQueryPage(ctx context.Context, to service, action string, newPage func() (page any, take func() (next string))) error {
+	o := to.operation(action, reads)
 	return eachPage(o, func(token string) (string, error) {
 		parameters := url.Values{"PageSize": {strconv.Itoa(loadBalancerPage)}}
 		if token != "" {
 			parameters.Set("Marker", token)
 		}
 		page, take := newPage()
-		if err := s.query(ctx, service, o, parameters, page); err != nil {
+		if err := s.query(ctx, to, o, parameters, page); err != nil {
 			return "", err
 		}
 		return take(), nil
@@ -159,20 +159,20 @@ func (s *Session) eachQueryPage(ctx context.Context, service queryService, actio
 }
 
 // readLoadBalancerTags returns the tags of resources by what they are listed by in the parameter: classic load balancers by name, the others by ARN.
-func (s *Session) readLoadBalancerTags(ctx context.Context, service queryService, parameter string, ids []string) (map[string]Tags, error) {
+func (s *Session) readLoadBalancerTags(ctx context.Context, to service, parameter string, ids []string) (map[string]Tags, error) {
 	all := map[string]Tags{}
 	for chunk := range slices.Chunk(ids, maxDescribedTags) {
-		var answer struct {
+		var listed struct {
 			Descriptions []struct {
 				Name string                        `xml:"LoadBalancerName"`
 				ARN  string                        `xml:"ResourceArn"`
 				Tags []struct{ Key, Value string } `xml:"Tags>member"`
 			} `xml:"DescribeTagsResult>TagDescriptions>member"`
 		}
-		if err := s.query(ctx, service, service.operation("DescribeTags", reads), members(parameter, chunk), &answer); err != nil {
+		if err := s.query(ctx, to, to.operation("DescribeTags", reads), members(parameter, chunk), &listed); err != nil {
 			return nil, err
 		}
-		for _, one := range answer.Descriptions {
+		for _, one := range listed.Descriptions {
 			tags := Tags{}
 			for _, tag := range one.Tags {
 				tags[tag.Key] = tag.Value

@@ -35,7 +35,7 @@ func roleCredentials(logins *login.Source[aws.Credentials]) aws.CredentialsProvi
 
 // roleLogin assumes a role with the token of a workload identity.
 type roleLogin struct {
-	client      *queryClient
+	client      *client
 	credentials auth.Credentials
 	metrics     *cloud.Metrics
 }
@@ -47,9 +47,9 @@ func (r *roleLogin) login(ctx context.Context) (*login.Login[aws.Credentials], e
 }
 
 func (r *roleLogin) assume(ctx context.Context) (*login.Login[aws.Credentials], error) {
-	service := stsService()
-	o := service.operation("AssumeRoleWithWebIdentity", reads)
-	var answer struct {
+	to := stsService()
+	o := to.operation("AssumeRoleWithWebIdentity", reads)
+	var issued struct {
 		AccessKeyID     string    `xml:"AssumeRoleWithWebIdentityResult>Credentials>AccessKeyId"`
 		SecretAccessKey string    `xml:"AssumeRoleWithWebIdentityResult>Credentials>SecretAccessKey"`
 		SessionToken    string    `xml:"AssumeRoleWithWebIdentityResult>Credentials>SessionToken"`
@@ -58,14 +58,14 @@ func (r *roleLogin) assume(ctx context.Context) (*login.Login[aws.Credentials], 
 	parameters := url.Values{
 		"RoleArn": {r.credentials.RoleARN}, "RoleSessionName": {roleSessionName}, "WebIdentityToken": {r.credentials.Token},
 	}
-	if err := r.client.do(transport.WithInfo(ctx, o.info()), service, o, parameters, &answer); err != nil {
+	if err := r.client.query(transport.WithInfo(ctx, o.info()), to, o, parameters, &issued); err != nil {
 		return nil, classify(o, err)
 	}
-	if answer.AccessKeyID == "" {
+	if issued.AccessKeyID == "" {
 		return nil, cloud.Errorf(cloud.Unavailable, "assuming role %s: the response has no credentials", r.credentials.RoleARN)
 	}
 	// Lifetimes are the cloud's, of an hour by default; the end is given as a time of its clock.
 	return login.New(aws.Credentials{
-		AccessKeyID: answer.AccessKeyID, SecretAccessKey: answer.SecretAccessKey, SessionToken: answer.SessionToken, Source: o.name,
-	}, max(time.Until(answer.Expiration), time.Minute)), nil
+		AccessKeyID: issued.AccessKeyID, SecretAccessKey: issued.SecretAccessKey, SessionToken: issued.SessionToken, Source: o.name,
+	}, max(time.Until(issued.Expiration), time.Minute)), nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/efs"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 
 	"github.com/trellis-garden/trellis/internal/cloud/login"
@@ -23,8 +22,7 @@ type Session struct {
 	logins  *login.Source[aws.Credentials]
 	ec2     *ec2.Client
 	iam     *iam.Client
-	queries *queryClient
-	efs     *efs.Client
+	client  *client
 	created *creations
 	used    atomic.Int64 // when, in Unix nanoseconds
 }
@@ -90,9 +88,9 @@ func invoke[In, Out, Option any](
 	return output, err
 }
 
-// query is invoke for a query service.
-func (s *Session) query(ctx context.Context, service queryService, o operation, parameters url.Values, answer any) error {
-	return s.attempt(ctx, o, func(ctx context.Context) error { return s.queries.do(ctx, service, o, parameters, answer) })
+// query is invoke for a service with the query protocol.
+func (s *Session) query(ctx context.Context, to service, o operation, parameters url.Values, result any) error {
+	return s.attempt(ctx, o, func(ctx context.Context) error { return s.client.query(ctx, to, o, parameters, result) })
 }
 
 // attempt is what invoke does, without type parameters: there are some eighty instances of invoke in a binary.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/efs"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -118,10 +117,10 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 	chain := &repeatable{next: &transport.Retrying{Policy: c.options.Retry, Next: &throttlingAs429{next: &transport.Single{
 		Base: c.transport, Limiter: transport.NewLimiter(c.options.QPS, c.options.Burst), Timeout: c.options.RequestTimeout, Metrics: c.metrics,
 	}}}}
-	client := &http.Client{Transport: chain, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	httpClient := &http.Client{Transport: chain, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	config := aws.Config{
 		Region:     region,
-		HTTPClient: client,
+		HTTPClient: httpClient,
 		Retryer:    func() aws.Retryer { return aws.NopRetryer{} },
 		AppID:      c.options.UserAgent,
 	}
@@ -132,17 +131,17 @@ func (c *Sessions) newSession(credentials auth.Credentials, region string) *Sess
 	if credentials.Token == "" {
 		config.Credentials = staticCredentials(credentials)
 	} else {
-		roles := &roleLogin{client: newQueryClient(client, config), credentials: credentials, metrics: c.metrics}
+		roles := &roleLogin{client: newClient(httpClient, config), credentials: credentials, metrics: c.metrics}
 		session.logins = login.NewSource(roles.login)
 		config.Credentials = roleCredentials(session.logins)
 	}
-	session.ec2, session.efs = ec2.NewFromConfig(config), efs.NewFromConfig(config)
+	session.ec2 = ec2.NewFromConfig(config)
 	session.iam = iam.NewFromConfig(config, func(options *iam.Options) {
 		if c.options.Endpoint != "" {
 			options.Region = iamRegion // as AWS' own endpoint tells the SDK
 		}
 	})
-	session.queries = newQueryClient(client, config)
+	session.client = newClient(httpClient, config)
 	return session
 }
 
