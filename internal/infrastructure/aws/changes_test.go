@@ -12,26 +12,37 @@ import (
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake"
+	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 const otherKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGdJpf7z2lkNmacSAWu0LO8Coc3TQpEqb1E+gFr4Jzow other"
 
 // writes returns the calls that change something.
 func (env *environment) writes() []string {
-	return slices.DeleteFunc(env.calls(), func(call string) bool {
-		return strings.HasPrefix(call, "Describe") || strings.HasPrefix(call, "Get") || strings.HasPrefix(call, "List")
-	})
+	return slices.DeleteFunc(env.calls(), isRead)
 }
 
-// do makes a call as somebody else.
-func (env *environment) do(action string, parameters ...string) {
+func isRead(action string) bool {
+	return strings.HasPrefix(action, "Describe") || strings.HasPrefix(action, "Get") || strings.HasPrefix(action, "List")
+}
+
+// do makes a call of EC2 as somebody else.
+func (env *environment) do(action string, parameters ...string) protocol.Struct {
+	env.t.Helper()
+	return env.doIn(fake.EC2, action, parameters...)
+}
+
+// doIn makes a call of a service as somebody else. Parameters are names and values in turn.
+func (env *environment) doIn(service wire.Service, action string, parameters ...string) protocol.Struct {
 	env.t.Helper()
 	form := url.Values{}
 	for i := 0; i < len(parameters); i += 2 {
 		form.Set(parameters[i], parameters[i+1])
 	}
-	_, err := env.cloud.Do(fake.EC2, action, form)
-	require.NoError(env.t, err)
+	output, err := env.cloud.Do(service, action, form)
+	require.NoError(env.t, err, "%s %v", action, parameters)
+	return output
 }
 
 func (env *environment) recorded(key string) string {

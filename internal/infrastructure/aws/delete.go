@@ -11,6 +11,7 @@ import (
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/cloud/record"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -53,12 +54,10 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	return g
 }
 
-// findToDelete determines the shoot's own resources. It makes requests only if the recorded state is not sufficient: if no VPC is recorded, or the result of a
-// creation is unknown.
+// findToDelete determines the shoot's own resources. It makes requests only if the recorded state is not sufficient.
 func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	rec.collectRecorded()
-	isComplete := rec.state.ID(kindVPC) != "" && !slices.ContainsFunc(rec.allKinds(), rec.state.MayHaveMore)
-	if isComplete {
+	if !slices.ContainsFunc(rec.allKinds(), rec.mayHaveUnrecorded) {
 		return nil
 	}
 	tagged := cloudaws.Filter{TagKeys: []string{rec.plan.clusterTag()}}
@@ -140,6 +139,12 @@ func (rec *reconciliation) allKinds() []kind {
 		kinds = append(kinds, rec.endpointKind(service))
 	}
 	return kinds
+}
+
+// mayHaveUnrecorded reports whether there may be a resource of a kind that is not recorded: if the result of a creation is unknown, or if this driver has not
+// recorded the VPC. Upstream's driver, which stops between a creation and the record of it, does not record what it is about to create.
+func (rec *reconciliation) mayHaveUnrecorded(k kind) bool {
+	return rec.state.ID(kindVPC) == "" || rec.state.Owner(kindVPC) == record.Unknown || rec.state.MayHaveMore(k)
 }
 
 // isGiven reports whether the user gave a resource.
@@ -247,7 +252,7 @@ func (rec *reconciliation) removeAllEndpoints(ctx context.Context) error {
 }
 
 func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
-	if rec.state.ID(kindKeyPair) == "" && !rec.state.MayHaveMore(kindKeyPair) && rec.state.ID(kindVPC) != "" {
+	if rec.state.ID(kindKeyPair) == "" && !rec.mayHaveUnrecorded(kindKeyPair) {
 		return nil
 	}
 	if rec.state.ID(kindKeyPair) == "" {

@@ -28,6 +28,9 @@ const (
 	sshKey      = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE6avINCr/HKsqzWPdAE9Z4++8MVX2co4AByL5a1c4md shoot"
 )
 
+// operationTimeout ends an operation that waits for what never comes.
+const operationTimeout = 10 * time.Second
+
 // environment is an account, a driver with a session of its own, and one shoot whose status survives between reconciliations as it does in the API server.
 type environment struct {
 	t      *testing.T
@@ -110,8 +113,9 @@ func (env *environment) shootInput() *infrastructure.Shoot {
 
 // reconcile reconciles the shoot, and saves status and state as the contract does.
 func (env *environment) reconcile() (*infrastructure.Outcome, error) {
-	shoot := env.shootInput()
-	outcome, err := env.driver.Reconcile(env.t.Context(), shoot, env.newRecorder())
+	ctx, cancel := context.WithTimeout(env.t.Context(), operationTimeout)
+	defer cancel()
+	outcome, err := env.driver.Reconcile(ctx, env.shootInput(), env.newRecorder())
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +133,9 @@ func (env *environment) mustReconcile() *infrastructure.Outcome {
 
 func (env *environment) delete() error {
 	env.attempted = true
-	return env.driver.Delete(env.t.Context(), env.shootInput(), env.newRecorder())
+	ctx, cancel := context.WithTimeout(env.t.Context(), operationTimeout)
+	defer cancel()
+	return env.driver.Delete(ctx, env.shootInput(), env.newRecorder())
 }
 
 func (env *environment) save(state any) { env.infra.Status.State = env.encode(state) }

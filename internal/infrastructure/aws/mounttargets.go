@@ -54,14 +54,14 @@ func (rec *reconciliation) observedMountTarget(z zoneSpec) *cloudaws.MountTarget
 	return &rec.observed.mountTargets[i]
 }
 
-// addMissingMountTargets adds what will be created in subnets of the user, where a mount target could be anybody's.
-func (rec *reconciliation) addMissingMountTargets(add func(k kind, name string, isMissing bool)) {
+// addMissingMountTargets adds what will be created in subnets of the user. A mount target there that exists and is not recorded is the user's.
+func (rec *reconciliation) addMissingMountTargets(add func(k kind, name string, isWanted, exists bool)) {
 	if !rec.plan.fileSystem.enabled || !rec.plan.givenSubnets {
 		return
 	}
 	for _, z := range rec.plan.zones {
 		key := mountTargetKey{fileSystemID: rec.plan.fileSystem.givenID, subnetID: z.given[workers]}
-		add(key.kind(), rec.plan.technicalID, rec.observedMountTarget(z) == nil)
+		add(key.kind(), rec.plan.technicalID, rec.observedMountTarget(z) == nil, false)
 	}
 }
 

@@ -140,7 +140,7 @@ func (rec *reconciliation) ensureKeyPair(ctx context.Context) error {
 			rec.state.Fact(awsv1alpha1.StateKeyKeyPairSpecFingerprint) == wanted
 		if isEqual || rec.plan.publicKey != "" && cloudaws.SamePublicKey(observed.PublicKey, rec.plan.publicKey) {
 			rec.recordKeyPair(name, observed.Fingerprint, wanted)
-			return nil
+			return rec.repairTags(ctx, observed.ID, rec.plan.tags(rec.plan.technicalID), observed.Tags)
 		}
 		if err := rec.cloud.DeleteKeyPair(ctx, name); err != nil {
 			return fmt.Errorf("deleting the key pair %s: %w", name, err)

@@ -6,6 +6,7 @@ import (
 
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/cloud/record"
 	"github.com/trellis-garden/trellis/internal/contract"
 )
 
@@ -21,7 +22,7 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	}
 	observed := add("reading what exists", rec.observe)
 	checked := add("checking what is given", rec.checkGiven, observed)
-	intended := add("saving what will be created", rec.saveMissing, checked)
+	intended := add("saving what will be created", rec.saveUnrecorded, checked)
 
 	vpc := add("ensuring VPC", rec.ensureVPC, intended)
 	ranges := g.Add(contract.Task{Name: "awaiting IPv6 range of the VPC", Do: rec.ensureIPv6Range, SkipIf: !rec.plan.ipv6, After: []contract.TaskID{vpc}})
@@ -127,49 +128,50 @@ func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, before zoneTas
 	return added
 }
 
-// saveMissing saves in one write what will be created. If the process ends between a creation and the write of its ID, the next one knows what to look for.
-func (rec *reconciliation) saveMissing(ctx context.Context) error {
-	missing := map[kind]string{}
-	add := func(k kind, name string, isMissing bool) {
-		if isMissing {
-			missing[k] = name
+// saveUnrecorded saves in one write what will be created, and what will be adopted. If the process ends between a creation and the write of its ID, the next one
+// knows what to look for.
+func (rec *reconciliation) saveUnrecorded(ctx context.Context) error {
+	unrecorded := map[kind]string{}
+	add := func(k kind, name string, isWanted, exists bool) {
+		if isWanted && (!exists || rec.state.Owner(k) == record.Unknown) {
+			unrecorded[k] = name
 		}
 	}
 	p, observed := rec.plan, rec.observed
 	if p.vpc.givenID == "" {
-		add(kindVPC, p.technicalID, observed.vpc == nil)
-		add(kindDHCPOptions, p.technicalID, observed.dhcpOptions == nil)
-		add(kindInternetGateway, p.technicalID, observed.gateway == nil)
-		add(kindEgressOnlyGateway, p.technicalID, p.ipv6 && observed.egressOnlyGateway == nil)
+		add(kindVPC, p.technicalID, true, observed.vpc != nil)
+		add(kindDHCPOptions, p.technicalID, true, observed.dhcpOptions != nil)
+		add(kindInternetGateway, p.technicalID, true, observed.gateway != nil)
+		add(kindEgressOnlyGateway, p.technicalID, p.ipv6 && !p.givenSubnets, observed.egressOnlyGateway != nil)
 	}
-	add(kindMainRouteTable, p.technicalID, p.hasPublic() && rec.observedTable(kindMainRouteTable, p.technicalID) == nil)
+	add(kindMainRouteTable, p.technicalID, p.hasPublic(), rec.observedTable(kindMainRouteTable, p.technicalID) != nil)
 	if !p.givenSubnets {
 		for _, z := range p.zones {
-			rec.addMissingOfZone(add, z)
+			rec.addUnrecordedOfZone(add, z)
 		}
 	}
 	for _, service := range p.endpoints {
-		add(rec.endpointKind(service), p.endpointName(service), rec.observedEndpoint(service) == nil)
+		add(rec.endpointKind(service), p.endpointName(service), true, rec.observedEndpoint(service) != nil)
 	}
-	add(kindFileSystem, p.technicalID, p.fileSystem.enabled && p.fileSystem.givenID == "" && observed.fileSystem == nil)
+	add(kindFileSystem, p.technicalID, p.fileSystem.enabled && p.fileSystem.givenID == "", observed.fileSystem != nil)
 	rec.addMissingMountTargets(add)
-	add(kindNodesGroup, p.nodesName(), p.nodesGroupID == "" && observed.nodesGroup == nil)
-	add(kindRole, p.nodesName(), observed.role == nil)
-	add(kindProfile, p.nodesName(), observed.profile == nil)
-	add(kindKeyPair, p.keyPairName(), observed.keyPair == nil && p.publicKey != "")
-	return rec.saveIntents(ctx, missing)
+	add(kindNodesGroup, p.nodesName(), p.nodesGroupID == "", observed.nodesGroup != nil)
+	add(kindRole, p.nodesName(), true, observed.role != nil)
+	add(kindProfile, p.nodesName(), true, observed.profile != nil)
+	add(kindKeyPair, p.keyPairName(), p.publicKey != "", observed.keyPair != nil)
+	return rec.saveIntents(ctx, unrecorded)
 }
 
-// addMissingOfZone adds what will be created in a zone, and records the number of the zone.
-func (rec *reconciliation) addMissingOfZone(add func(k kind, name string, isMissing bool), z zoneSpec) {
+// addUnrecordedOfZone adds what will be created or adopted in a zone, and records the number of the zone.
+func (rec *reconciliation) addUnrecordedOfZone(add func(k kind, name string, isWanted, exists bool), z zoneSpec) {
 	for _, wanted := range rec.plan.subnets(z) {
-		add(subnetKind(z.name, wanted.role), wanted.tags[tagName], rec.observedSubnet(z, wanted) == nil)
+		add(subnetKind(z.name, wanted.role), wanted.tags[tagName], true, rec.observedSubnet(z, wanted) != nil)
 	}
 	table := zoneKind(z.name, awsv1alpha1.ZoneKeyRouteTable)
-	add(table, rec.plan.routeTableName(z), rec.observedTable(table, rec.plan.routeTableName(z)) == nil)
+	add(table, rec.plan.routeTableName(z), true, rec.observedTable(table, rec.plan.routeTableName(z)) != nil)
 	if z.public != "" {
-		add(addressKind(z), rec.plan.addressName(z), z.addressID == "" && rec.observedAddress(z) == nil)
-		add(natKind(z), rec.plan.natName(z), !rec.hasUsableNATGateway(z))
+		add(addressKind(z), rec.plan.addressName(z), z.addressID == "", rec.observedAddress(z) != nil)
+		add(natKind(z), rec.plan.natName(z), true, rec.hasUsableNATGateway(z))
 	}
 	rec.state.SetFact(awsv1alpha1.ZoneStateKey(z.name, awsv1alpha1.ZoneKeySuffix), z.suffix)
 }

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"fmt"
+	"strings"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 
@@ -37,6 +38,9 @@ const (
 	keyDefaultGroup = awsv1alpha1.StateKeyDefaultSecurityGroup
 )
 
+// natGatewayPrefix begins the IDs of NAT gateways.
+const natGatewayPrefix = "nat-"
+
 func zoneKind(zone, key string) kind   { return kind(awsv1alpha1.ZoneStateKey(zone, key)) }
 func endpointKind(service string) kind { return kind(awsv1alpha1.VPCEndpointStateKey(service)) }
 
@@ -71,6 +75,13 @@ func loadState(status extensionsv1alpha1.InfrastructureStatus) (*state, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading status.state of the Infrastructure: %w", err)
+	}
+	for _, zone := range recorded.infrastructureState().Zones() {
+		// Upstream's import of a Terraform state has put the ID of a route table here.
+		nat := zoneKind(zone, awsv1alpha1.ZoneKeyNATGateway)
+		if id := recorded.ID(nat); id != "" && !strings.HasPrefix(id, natGatewayPrefix) {
+			recorded.Forget(nat)
+		}
 	}
 	return recorded, nil
 }

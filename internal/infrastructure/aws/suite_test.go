@@ -2,13 +2,10 @@ package aws_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,100 +149,9 @@ func (c *suiteCloud) plantShoot(ctx context.Context, name string, tags cloudaws.
 	return errors.Join(append(steps, err)...)
 }
 
-// Resources implements infrastructuretest.Cloud. IDs in the facts are replaced by names.
+// Resources implements infrastructuretest.Cloud.
 func (c *suiteCloud) Resources() ([]infrastructuretest.Resource, error) {
-	all := &listing{names: map[string]string{}}
-	ctx, s := context.Background(), c.operator
-	err := errors.Join(
-		list(ctx, all, "VPC", s.ListVPCs, nil),
-		list(ctx, all, "DHCP options", s.ListDHCPOptions, nil),
-		list(ctx, all, "internet gateway", s.ListInternetGateways, nil),
-		list(ctx, all, "subnet", s.ListSubnets, nil),
-		list(ctx, all, "route table", s.ListRouteTables, cloudaws.RouteTable.Main),
-		list(ctx, all, "NAT gateway", s.ListNATGateways, func(g cloudaws.NATGateway) bool { return g.State == cloudaws.NATDeleted }),
-		list(ctx, all, "elastic IP", s.ListAddresses, nil),
-		list(ctx, all, "security group", s.ListSecurityGroups, func(g cloudaws.SecurityGroup) bool { return g.Name == "default" }),
-		list(ctx, all, "key pair", s.ListKeyPairs, nil),
-	)
-	for _, name := range c.fake.Resources() {
-		if kind, rest, found := strings.Cut(name, "/"); found {
-			all.resources = append(all.resources, infrastructuretest.Resource{Kind: strings.ReplaceAll(kind, "-", " "), ID: name, Name: rest})
-		}
-	}
-	var pairs []string
-	for id, name := range all.names {
-		pairs = append(pairs, id, name)
-	}
-	replacer := strings.NewReplacer(pairs...)
-	for i := range all.resources {
-		all.resources[i].Facts = inFixedOrder(chosenByCloud().ReplaceAllString(replacer.Replace(all.resources[i].Facts), "{}"))
-	}
-	return all.resources, err
-}
-
-// chosenByCloud matches what the cloud chooses anew in each run: IDs that nothing has as a name, and public addresses.
-func chosenByCloud() *regexp.Regexp {
-	return regexp.MustCompile(`[a-z]+-[0-9a-f]{17}|52\.\d+\.\d+\.\d+`)
-}
-
-// inFixedOrder sorts all lists in a JSON document: AWS lists rules and associations in no order.
-func inFixedOrder(document string) string {
-	var facts any
-	if document == "" || json.Unmarshal([]byte(document), &facts) != nil {
-		return document
-	}
-	sortLists(facts)
-	return toText(facts)
-}
-
-func sortLists(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for _, one := range value {
-			sortLists(one)
-		}
-	case []any:
-		for _, one := range value {
-			sortLists(one)
-		}
-		slices.SortFunc(value, func(a, b any) int { return strings.Compare(toText(a), toText(b)) })
-	}
-}
-
-func toText(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
-
-type listing struct {
-	resources []infrastructuretest.Resource
-	names     map[string]string // by ID
-}
-
-// list adds what a list returns, except for what AWS makes itself, and for what is deleted.
-func list[R cloudaws.Resource](
-	ctx context.Context, all *listing, kind string, read func(context.Context, cloudaws.Filter) ([]R, error), omits func(R) bool,
-) error {
-	found, err := read(ctx, cloudaws.Filter{})
-	if err != nil {
-		return fmt.Errorf("listing %s: %w", kind, err)
-	}
-	for _, one := range found {
-		if omits != nil && omits(one) {
-			continue
-		}
-		id, tags := one.Identity()
-		facts, err := json.Marshal(one)
-		if err != nil {
-			return err
-		}
-		all.names[id] = tags["Name"]
-		all.resources = append(all.resources, infrastructuretest.Resource{Kind: kind, ID: id, Name: tags["Name"], Facts: string(facts), Version: string(facts)})
-	}
-	return nil
+	return aws.ListAccount(context.Background(), c.fake, c.operator)
 }
 
 // suiteErrorResponses are the errors with which AWS may truthfully refuse a call that is right. An answer that something is missing which exists would be a lie,

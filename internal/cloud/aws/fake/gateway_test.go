@@ -89,6 +89,12 @@ func TestNATGateways(t *testing.T) {
 				assert.Equal(t, "Gateway.NotAttached", shown.text("natGatewaySet/item/failureCode"))
 			},
 		},
+		"the ID of something else is no gateway's": {
+			source: "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html",
+			check: func(t *testing.T, a *account) {
+				a.fails("NatGatewayMalformed", "DeleteNatGateway", "NatGatewayId", "rtb-0123456789abcdef0")
+			},
+		},
 		"a gateway with an address in use fails": {
 			source: guide,
 			check: func(t *testing.T, a *account) {

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"strings"
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
@@ -158,7 +159,11 @@ func (s *Service) releaseNATGateway(g *natGateway) {
 
 // deleteNATGateway starts the deletion of a gateway. It stays visible as deleted.
 func (s *Service) deleteNATGateway(q *core.Request) (protocol.Struct, error) {
-	g, err := s.natGateways.get(q.In.String("NatGatewayId"))
+	id := q.In.String("NatGatewayId")
+	if !strings.HasPrefix(id, "nat-") {
+		return nil, protocol.Fail("NatGatewayMalformed", "The NatGateway ID '%s' is malformed", id)
+	}
+	g, err := s.natGateways.get(id)
 	if err != nil {
 		return nil, err
 	}
