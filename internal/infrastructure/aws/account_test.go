@@ -28,10 +28,20 @@ func ListAccount(ctx context.Context, account *fake.Cloud, s *cloudaws.Session) 
 		list(ctx, all, "route table", s.ListRouteTables, cloudaws.RouteTable.Main),
 		list(ctx, all, "NAT gateway", s.ListNATGateways, func(g cloudaws.NATGateway) bool { return g.State == cloudaws.NATDeleted }),
 		list(ctx, all, "elastic IP", s.ListAddresses, nil),
-		list(ctx, all, "security group", s.ListSecurityGroups, func(g cloudaws.SecurityGroup) bool { return g.Name == "default" }),
+		list(ctx, all, "security group", s.ListSecurityGroups, func(g cloudaws.SecurityGroup) bool { return g.Name == "default" && len(g.Rules) == 0 }),
 		list(ctx, all, "gateway endpoint", s.ListEndpoints, nil),
 		list(ctx, all, "key pair", s.ListKeyPairs, nil),
 	)
+	for i := range all.resources {
+		if resource := &all.resources[i]; resource.Kind == "VPC" {
+			for _, attribute := range []cloudaws.VPCAttribute{cloudaws.DNSSupport, cloudaws.DNSHostnames} {
+				on, attributeErr := s.GetVPCAttribute(ctx, resource.ID, attribute)
+				err = errors.Join(err, attributeErr)
+				resource.Facts = strings.Replace(resource.Facts, "{", fmt.Sprintf("{%q:%v,", attribute, on), 1)
+				resource.Version = resource.Facts
+			}
+		}
+	}
 	for _, name := range account.Resources() {
 		if kind, rest, found := strings.Cut(name, "/"); found {
 			facts, factsErr := factsOfIdentity(ctx, s, kind, rest)

@@ -88,6 +88,11 @@ func (env *environment) restart() {
 	}), Options{})
 }
 
+// setClock sets the driver's clock so much ahead of that of the cloud: what was created before has become visible.
+func (env *environment) setClock(ahead time.Duration) {
+	env.driver.now = func() time.Time { return time.Now().Add(ahead) }
+}
+
 func (env *environment) shootInput() *infrastructure.Shoot {
 	raw, err := json.Marshal(env.config)
 	require.NoError(env.t, err)
