@@ -169,7 +169,7 @@ func (r *Record) Withdraw(k Kind) {
 func (r *Record) MarkUncertain(k Kind, now time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.uncertainCreates[k] = now.UTC().Format(time.RFC3339)
+	r.uncertainCreates[k] = now.UTC().Format(time.RFC3339Nano)
 }
 
 // ClearUncertain records that the result of a creation is known.

@@ -60,6 +60,9 @@ func (rec *reconciliation) findToDelete(ctx context.Context) error {
 	if !slices.ContainsFunc(rec.allKinds(), rec.mayHaveUnrecorded) {
 		return nil
 	}
+	if err := rec.awaitUncertain(ctx, rec.allKinds()); err != nil {
+		return err
+	}
 	tagged := cloudaws.Filter{TagKeys: []string{rec.plan.clusterTag()}}
 	d := &rec.toDelete
 	err := contract.InParallel(
@@ -170,7 +173,8 @@ func addOwn[R cloudaws.Resource](
 	return nil
 }
 
-// removeEach deletes resources in parallel. One that does not exist is gone. One that is in use is awaited: what uses it may be on its way out.
+// removeEach deletes resources in parallel. One that does not exist is gone, unless it may have been created just now. One that is in use is awaited: what uses
+// it may be on its way out.
 func (rec *reconciliation) removeEach(ctx context.Context, what string, ids []string, remove func(context.Context, string) error) error {
 	steps := make([]func() error, 0, len(ids))
 	for _, id := range ids {
@@ -179,6 +183,9 @@ func (rec *reconciliation) removeEach(ctx context.Context, what string, ids []st
 				err := remove(ctx, id)
 				if cloud.KindOf(err) == cloud.InUse {
 					return rec.users(ctx, what, id)
+				}
+				if cloud.IsNotFound(err) && rec.untilLastVisible() > 0 {
+					return fmt.Sprintf("AWS does not find %s %s, which may have been created just now", what, id), nil
 				}
 				return "", ignoreMissing(err, "deleting "+what+" "+id)
 			})
@@ -256,6 +263,9 @@ func (rec *reconciliation) removeKeyPair(ctx context.Context) error {
 		return nil
 	}
 	if rec.state.ID(kindKeyPair) == "" {
+		if err := rec.awaitUncertain(ctx, []kind{kindKeyPair}); err != nil {
+			return err
+		}
 		found, err := rec.cloud.ListKeyPairs(ctx, cloudaws.Filter{Name: rec.plan.keyPairName()})
 		if err != nil {
 			return fmt.Errorf("looking for the key pair: %w", err)

@@ -164,6 +164,9 @@ func tagDrifts(env *environment) map[string]drift {
 				env.do("CreateTags", "ResourceId.1", idIn(env), "Tag.1.Key", tag[0], "Tag.1.Value", tag[1])
 			}, []string{"CreateTags"}}
 		}
+		all["the owner of "+prefix+" "+zoneNumber(nth)+", which was removed"] = drift{func(env *environment) {
+			env.do("DeleteTags", "ResourceId.1", idIn(env), "Tag.1.Key", tagClusterPrefix+technicalID)
+		}, []string{"CreateTags"}}
 		all["a foreign tag of "+prefix+" "+zoneNumber(nth)] = drift{func(env *environment) {
 			env.do("CreateTags", "ResourceId.1", idIn(env), "Tag.1.Key", "foreign", "Tag.1.Value", "x")
 		}, []string{"DeleteTags"}}

@@ -3,8 +3,10 @@ package aws
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/transport"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/infrastructure"
 )
@@ -44,6 +47,10 @@ type environment struct {
 	attempted bool
 	// technicalID is that of the shoot.
 	technicalID string
+	// visibleAfter is Options.VisibleAfter of drivers from the next restart on.
+	visibleAfter time.Duration
+	// killed means that the process neither reaches the cloud nor saves anything.
+	killed *atomic.Bool
 }
 
 // newEnvironmentIn returns another shoot in the same account.
@@ -62,7 +69,7 @@ func newEnvironment(t *testing.T, options ...fake.Option) *environment {
 	t.Cleanup(func() { require.NoError(t, cloud.Close()) })
 	key := fake.DefaultKey()
 	env := &environment{
-		t: t, cloud: cloud, technicalID: technicalID,
+		t: t, cloud: cloud, technicalID: technicalID, killed: new(atomic.Bool),
 		config: &awsv1alpha1.InfrastructureConfig{Networks: awsv1alpha1.Networks{VPC: awsv1alpha1.VPC{CIDR: new("10.250.0.0/16")}}},
 		infra: &extensionsv1alpha1.Infrastructure{Spec: extensionsv1alpha1.InfrastructureSpec{
 			Region: fake.DefaultRegion, SSHPublicKey: []byte(sshKey),
@@ -83,9 +90,11 @@ func (env *environment) addZone(letter, workers, public, internal string) {
 
 // restart is what a killed process is followed by: no session, no memory.
 func (env *environment) restart() {
+	env.killed.Store(false)
+	env.cloud.SetHook(nil)
 	env.driver = New(cloudaws.NewSessions(cloudaws.Options{
 		Endpoint: env.cloud.URL(), QPS: -1, Retry: transport.RetryPolicy{FirstPause: time.Millisecond, LongestPause: 10 * time.Millisecond},
-	}), Options{})
+	}), Options{VisibleAfter: env.visibleAfter})
 }
 
 // setClock sets the driver's clock so much ahead of that of the cloud: what was created before has become visible.
@@ -173,12 +182,37 @@ func (env *environment) newRecorder() *recorder { return &recorder{env: env} }
 func (r *recorder) RecordState(state any) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.env.save(state)
+	if !r.env.killed.Load() {
+		r.env.save(state)
+	}
 }
 
 func (r *recorder) RecordIntent(_ context.Context, state any) error {
 	r.RecordState(state)
+	if r.env.killed.Load() {
+		return errors.New("the process is killed")
+	}
 	return nil
+}
+
+// killAfter kills the process right after the effect of a call: it gets no response.
+func (env *environment) killAfter(action string, nth int) {
+	var mutex sync.Mutex
+	seen := 0
+	env.cloud.SetHook(func(event wire.Event) wire.HookResult {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if event.Phase == wire.After && event.Call.Path == action {
+			if seen == nth {
+				env.killed.Store(true)
+			}
+			seen++
+		}
+		if env.killed.Load() {
+			return wire.DropConnection
+		}
+		return wire.Proceed
+	})
 }
 
 func (r *recorder) Run(ctx context.Context, graph *contract.Graph) error {

@@ -67,6 +67,7 @@ func (rec *reconciliation) ensureRole(ctx context.Context) error {
 		created, err = rec.cloud.CreateRole(ctx, name, trust, rec.plan.tags(name))
 		if cloud.KindOf(err) == cloud.Conflict {
 			created, err = rec.cloud.GetRole(ctx, name)
+			err = existsUnseen(err, "role "+name)
 		}
 		return name, err
 	})
@@ -76,6 +77,14 @@ func (rec *reconciliation) ensureRole(ctx context.Context) error {
 	rec.roleARN = created.ARN
 	rec.recordRole(name, created.ARN)
 	return nil
+}
+
+// existsUnseen explains that what exists already is not found: it was created just now.
+func existsUnseen(err error, what string) error {
+	if cloud.IsNotFound(err) {
+		return cloud.Errorf(cloud.Unavailable, "the %s was created just now, and AWS does not show it yet: %w", what, err)
+	}
+	return err
 }
 
 func (rec *reconciliation) recordRole(name, arn string) {
@@ -104,6 +113,7 @@ func (rec *reconciliation) ensureProfile(ctx context.Context) error {
 			created, err = rec.cloud.CreateInstanceProfile(ctx, name, rec.plan.tags(name))
 			if cloud.KindOf(err) == cloud.Conflict {
 				created, err = rec.cloud.GetInstanceProfile(ctx, name)
+				err = existsUnseen(err, "instance profile "+name)
 			}
 			return name, err
 		}); err != nil {

@@ -210,7 +210,7 @@ func (rec *reconciliation) observeAddresses(ctx context.Context) error {
 	var own, others []cloudaws.Address
 	if !rec.nothingExists {
 		reads = append(reads, func() (err error) {
-			own, err = rec.cloud.ListAddresses(ctx, cloudaws.Filter{TagKeys: []string{rec.plan.clusterTag()}})
+			own, err = rec.ownAddresses(ctx)
 			return wrap(err, "reading elastic IPs")
 		})
 	}
@@ -231,6 +231,25 @@ func (rec *reconciliation) observeAddresses(ctx context.Context) error {
 	}
 	rec.observed.addresses = slices.Concat(own, others)
 	return nil
+}
+
+// ownAddresses returns the elastic IPs with the tag of the shoot, and recorded ones that have lost it, or do not have it yet.
+func (rec *reconciliation) ownAddresses(ctx context.Context) ([]cloudaws.Address, error) {
+	own, err := rec.cloud.ListAddresses(ctx, cloudaws.Filter{TagKeys: []string{rec.plan.clusterTag()}})
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for _, zone := range rec.plan.zones {
+		if id := rec.state.ID(addressKind(zone)); id != "" && !contains(own, id) {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return own, nil
+	}
+	more, err := rec.cloud.ListAddresses(ctx, cloudaws.Filter{IDs: missing})
+	return slices.Concat(own, more), err
 }
 
 func (rec *reconciliation) observeKeyPair(ctx context.Context) error {

@@ -37,6 +37,7 @@ func TestDriver_Lifecycle(t *testing.T) {
 			t.Logf("delete: %d %v", len(deleted), deleted)
 			assert.LessOrEqual(t, len(deleted), 15+6*zones)
 			assert.Empty(t, env.cloud.Resources())
+			env.setClock(2 * env.driver.options.VisibleAfter)
 			require.NoError(t, env.delete(), "again")
 			assert.Empty(t, env.cloud.Resources())
 		})

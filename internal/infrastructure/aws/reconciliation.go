@@ -132,22 +132,18 @@ func (rec *reconciliation) withdrawIntents() {
 	})
 }
 
-// create creates a resource and records its ID. If the result of an earlier creation is unknown, and the resource may not be listed yet, it does not create
-// another one, and the caller has to come again. Requests with a client token need not wait: their repetition returns the same resource.
-func (rec *reconciliation) create(k kind, what string, withToken bool, request func() (id string, err error)) (string, error) {
-	if since, uncertain := rec.state.UncertainSince(k); uncertain && !withToken {
-		if left := rec.visibleAfter - rec.now().Sub(since); left > 0 {
-			return "", &cloud.Error{
-				Kind: cloud.Unavailable, RetryAfter: left, Message: fmt.Sprintf("the response to the creation of the %s was lost, and AWS does not list it yet", what),
-			}
-		}
+// create creates a resource and records its ID. While it is not known whether the resource exists, it creates none, and the caller has to come again. Requests
+// that are repeatable have a client token or a unique name: their repetition returns the same resource.
+func (rec *reconciliation) create(k kind, what string, repeatable bool, request func() (id string, err error)) (string, error) {
+	if left := rec.untilKnown(k, repeatable); left > 0 {
+		return "", notListedYet(what, left)
 	}
 	id, err := request()
 	if err != nil {
 		rec.recordFailedCreate(k, err)
 		return "", fmt.Errorf("creating the %s: %w", what, err)
 	}
-	rec.recordOwn(k, id)
+	rec.recordCreated(k, id)
 	rec.log.Info("Created a resource", "resource", what, "id", id)
 	return id, nil
 }

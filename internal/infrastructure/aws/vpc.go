@@ -7,6 +7,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudaws "github.com/trellis-garden/trellis/internal/cloud/aws"
+	"github.com/trellis-garden/trellis/internal/contract"
 )
 
 func (rec *reconciliation) ensureVPC(ctx context.Context) error {
@@ -85,15 +86,21 @@ func (rec *reconciliation) ensureDNS(ctx context.Context) error {
 // closeDefaultGroup removes all rules of the security group that AWS makes with a VPC: nothing of the shoot uses it.
 func (rec *reconciliation) closeDefaultGroup(ctx context.Context) error {
 	group := rec.observed.defaultGroup
-	if group == nil {
+	if err := contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
+		if group != nil {
+			return "", nil
+		}
 		found, err := rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: rec.vpcID, Name: "default"})
 		if err != nil {
-			return fmt.Errorf("reading the default security group: %w", err)
+			return "", fmt.Errorf("reading the default security group: %w", err)
 		}
-		if len(found) == 0 {
-			return nil
+		if len(found) == 0 { // each VPC has one
+			return fmt.Sprintf("the default security group of VPC %s is not listed yet", rec.vpcID), nil
 		}
 		group = &found[0]
+		return "", nil
+	}); err != nil {
+		return err
 	}
 	rec.updateState(func(s *state) { s.SetFact(keyDefaultGroup, group.ID) })
 	if len(group.Rules) == 0 {

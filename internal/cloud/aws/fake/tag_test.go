@@ -3,6 +3,7 @@ package fake_test
 import (
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -129,6 +130,16 @@ func TestConsistency(t *testing.T) {
 				a.fails("InvalidVpcID.NotFound", "DescribeVpcs", "VpcId.1", id)
 				assert.Empty(t, a.do("DescribeVpcs").texts("vpcSet/item/vpcId"))
 				assert.Equal(t, []string{id}, a.do("DescribeVpcs").texts("vpcSet/item/vpcId"))
+			},
+		},
+		"a new resource is not found for a time, neither by changes": {
+			source: guide, options: []fake.Option{fake.WithLag(fake.Lag{For: 200 * time.Millisecond})},
+			check: func(t *testing.T, a *account) {
+				id := a.vpc()
+				a.fails("InvalidVpcID.NotFound", "CreateSubnet", "VpcId", id, "CidrBlock", "10.250.0.0/24")
+				a.fails("InvalidVpcID.NotFound", "DescribeVpcs", "VpcId.1", id)
+				require.Eventually(t, func() bool { return len(a.do("DescribeVpcs").texts("vpcSet/item/vpcId")) == 1 }, 5*time.Second, 10*time.Millisecond)
+				a.subnet(id, "10.250.0.0/24")
 			},
 		},
 		"new tags are in responses at once and in filters later": {

@@ -3,6 +3,7 @@ package ec2
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
@@ -21,22 +22,27 @@ type meta struct {
 	// What delayed consistency hides: the number of reads that miss the resource, and of lists that filter by tags and see the former ones.
 	missingReads, tagReads int
 	formerTags             map[string]string
+	visible, tagsVisible   time.Time
 }
 
 func (m *meta) common() *meta { return m }
 
-// setTags replaces the tags. For a number of lists, filters see the former ones.
-func (m *meta) setTags(tags map[string]string, lag int) {
-	if m.tagReads == 0 {
+// setTags replaces the tags. For a number of lists or a time, filters see the former ones.
+func (m *meta) setTags(tags map[string]string, lag core.Lag) {
+	now := time.Now()
+	if m.tagReads == 0 && !now.Before(m.tagsVisible) {
 		m.formerTags = m.tags
 	}
-	m.tags, m.tagReads = tags, lag
+	m.tags, m.tagReads, m.tagsVisible = tags, lag.TagReads, now.Add(lag.TagsFor)
 }
 
 // tagsForFilter returns the tags as filters see them now, and counts the read.
 func (m *meta) tagsForFilter(q *core.Request) map[string]string {
 	if m.tagReads > 0 && !q.Operator {
 		m.tagReads--
+		return m.formerTags
+	}
+	if !q.Operator && time.Now().Before(m.tagsVisible) {
 		return m.formerTags
 	}
 	return m.tags
@@ -48,7 +54,12 @@ func (m *meta) isMissing(q *core.Request) bool {
 		m.missingReads--
 		return true
 	}
-	return false
+	return m.isHidden(q)
+}
+
+// isHidden reports whether nobody but the operator sees the resource yet.
+func (m *meta) isHidden(q *core.Request) bool {
+	return !q.Operator && time.Now().Before(m.visible)
 }
 
 // tagList returns the tags as responses have them.
@@ -110,12 +121,13 @@ func (c *collection[T]) where(match func(T) bool) []T {
 
 // tagged are the resources of a kind, for actions on resources of any kind.
 type tagged struct {
-	kind string
-	all  func() []*meta
+	kind     string
+	all      func() []*meta
+	notFound func(id string) *wire.Error
 }
 
 func taggedIn[T object](c *collection[T]) tagged {
-	return tagged{kind: c.kind, all: func() []*meta {
+	return tagged{kind: c.kind, notFound: c.notFound, all: func() []*meta {
 		var out []*meta
 		for _, item := range c.items {
 			out = append(out, item.common())

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/internal/core"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
@@ -58,6 +59,9 @@ func New(shared *core.Cloud) (*Service, error) {
 	} {
 		maps.Copy(actions, some)
 	}
+	for name, action := range actions {
+		actions[name] = s.refusingHidden(name, action)
+	}
 	return s, shared.Register("ec2", actions)
 }
 
@@ -74,8 +78,9 @@ func (s *Service) newMeta(prefix, kind string, q *core.Request) (meta, error) {
 		return meta{}, err
 	}
 	created := s.bareMeta(prefix)
-	created.setTags(tags, s.core.Config.Lag.TagReads)
+	created.setTags(tags, s.core.Config.Lag)
 	created.missingReads = s.core.Config.Lag.Reads
+	created.visible = time.Now().Add(s.core.Config.Lag.For)
 	return created, nil
 }
 

@@ -101,7 +101,7 @@ func (s *Service) createTags(q *core.Request) (protocol.Struct, error) {
 	for _, m := range resources {
 		tags := maps.Clone(m.tags)
 		maps.Copy(tags, added)
-		m.setTags(tags, s.core.Config.Lag.TagReads)
+		m.setTags(tags, s.core.Config.Lag)
 	}
 	return nil, nil
 }
@@ -123,7 +123,7 @@ func (s *Service) deleteTags(q *core.Request) (protocol.Struct, error) {
 				delete(tags, key)
 			}
 		}
-		m.setTags(tags, s.core.Config.Lag.TagReads)
+		m.setTags(tags, s.core.Config.Lag)
 	}
 	return nil, nil
 }

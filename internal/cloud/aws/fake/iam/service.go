@@ -27,6 +27,7 @@ type entity struct {
 	tags           map[string]string
 	created        time.Time
 	missingReads   int // of delayed consistency
+	visible        time.Time
 }
 
 type role struct {
@@ -71,7 +72,7 @@ func (s *Service) newEntity(q *core.Request, name, idPrefix string) (entity, err
 	}
 	return entity{
 		name: name, id: core.NewKeyID(idPrefix), path: path, tags: tagsIn(q.In), created: s.core.Now().Truncate(time.Second),
-		missingReads: s.core.Config.Lag.Reads,
+		missingReads: s.core.Config.Lag.Reads, visible: time.Now().Add(s.core.Config.Lag.For),
 	}, nil
 }
 
@@ -97,7 +98,7 @@ func (e *entity) isMissing(q *core.Request) bool {
 		e.missingReads--
 		return true
 	}
-	return false
+	return !q.Operator && time.Now().Before(e.visible)
 }
 
 // checkDocument refuses a policy that is not a JSON object.

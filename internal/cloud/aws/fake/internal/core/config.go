@@ -30,6 +30,10 @@ type Lag struct {
 	Reads int
 	// TagReads is how many lists that filter by tags miss a resource by its new tags.
 	TagReads int
+	// For is how long a new resource is missing, also for requests of EC2 that change it or use it.
+	For time.Duration
+	// TagsFor is how long lists that filter by tags miss a resource by its new tags.
+	TagsFor time.Duration
 }
 
 // Transition says how long a resource stays in its first status: until both conditions hold.

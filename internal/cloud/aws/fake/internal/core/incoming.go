@@ -63,7 +63,7 @@ func (in *incoming) call() wire.Call {
 	}
 	login := strings.HasPrefix(action, "AssumeRole")
 	return wire.Call{
-		Service: wire.Service(in.service.Name), Method: in.Method, Path: action, Query: query, ReadOnly: isRead(action) || login, Login: login,
+		Service: wire.Service(in.service.Name), Method: in.Method, Path: action, Query: query, ReadOnly: IsRead(action) || login, Login: login,
 	}
 }
 
@@ -85,8 +85,8 @@ func (in *incoming) restCall() (action string, parameters url.Values) {
 	return operation.Name, parameters
 }
 
-// isRead reports whether an action changes nothing, by its name.
-func isRead(action string) bool {
+// IsRead reports whether an action changes nothing, by its name.
+func IsRead(action string) bool {
 	return slices.ContainsFunc([]string{"Describe", "Get", "List"}, func(prefix string) bool { return strings.HasPrefix(action, prefix) })
 }
 
