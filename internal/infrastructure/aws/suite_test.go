@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
@@ -28,17 +30,45 @@ const (
 	publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILpjb/ba8Lb65RZDF36cTpHKdmz+YnnMDq4cxCQjiaoU suite"
 )
 
+// TestSuite runs the suite for the driver, and shows that it rejects drivers that break one of its rules.
 func TestSuite(t *testing.T) {
 	server := contracttest.StartAPIServer(t)
-	infrastructuretest.Run(t, server, infrastructuretest.Subject{
-		Type:           aws.Type,
-		NewCloud:       newSuiteCloud,
-		ErrorResponses: suiteErrorResponses,
-		Want: map[string]int{
+	t.Run("the driver passes", func(t *testing.T) {
+		build := func(sessions *cloudaws.Sessions) infrastructure.Driver {
+			return aws.New(sessions, aws.Options{VisibleAfter: 50 * time.Millisecond})
+		}
+		infrastructuretest.Run(t, server, suiteSubject(build, map[string]int{
 			"VPC": 1, "DHCP options": 1, "internet gateway": 1, "subnet": 3, "route table": 2, "NAT gateway": 1, "elastic IP": 1, "security group": 1,
 			"key pair": 1, "role": 1, "instance profile": 1,
-		},
+		}))
 	})
+	for name, broken := range brokenDrivers() {
+		t.Run(name+" is rejected", func(t *testing.T) {
+			t.Parallel()
+			subject := suiteSubject(func(sessions *cloudaws.Sessions) infrastructure.Driver {
+				driver := broken.driver
+				driver.sessions = sessions
+				return driver
+			}, broken.want)
+			report, err := infrastructuretest.Explore(t.Context(), server, subject, contracttest.Options{
+				Phases: []contracttest.Phase{contracttest.Create}, Filter: "AllocateAddress", MaxFailures: 1, Deadline: 10 * time.Second,
+			})
+			require.NoError(t, err)
+			require.NotEmpty(t, report.Failures, "%s", report)
+			assert.Contains(t, report.Failures[0].String(), broken.violation)
+		})
+	}
+}
+
+func suiteSubject(build func(*cloudaws.Sessions) infrastructure.Driver, want map[string]int) infrastructuretest.Subject {
+	return infrastructuretest.Subject{
+		Type: aws.Type,
+		NewCloud: func(shoot infrastructuretest.Identity) (infrastructuretest.Cloud, error) {
+			return newSuiteCloud(shoot, build)
+		},
+		ErrorResponses: suiteErrorResponses,
+		Want:           want,
+	}
 }
 
 // suiteCloud is the fake AWS as the suite sees it.
@@ -46,11 +76,12 @@ type suiteCloud struct {
 	fake *fake.Cloud
 	// operator reads what is in the account.
 	operator *cloudaws.Session
+	build    func(*cloudaws.Sessions) infrastructure.Driver
 }
 
 var _ infrastructuretest.Cloud = (*suiteCloud)(nil)
 
-func newSuiteCloud(shoot infrastructuretest.Identity) (infrastructuretest.Cloud, error) {
+func newSuiteCloud(shoot infrastructuretest.Identity, build func(*cloudaws.Sessions) infrastructure.Driver) (infrastructuretest.Cloud, error) {
 	cloud, err := fake.New(fake.WithRegion(contracttest.Region), fake.WithZones(zone))
 	if err != nil {
 		return nil, err
@@ -58,7 +89,7 @@ func newSuiteCloud(shoot infrastructuretest.Identity) (infrastructuretest.Cloud,
 	if err := cloud.Start("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	c := &suiteCloud{fake: cloud}
+	c := &suiteCloud{fake: cloud, build: build}
 	key := fake.DefaultKey()
 	sessions := cloudaws.NewSessions(cloudaws.Options{Endpoint: cloud.URL(), QPS: -1})
 	c.operator, err = sessions.Get(context.Background(), auth.Credentials{AccessKeyID: key.KeyID, SecretAccessKey: key.Secret}, contracttest.Region)
@@ -93,10 +124,10 @@ func (c *suiteCloud) Inputs() infrastructuretest.Inputs {
 
 // NewDriver implements infrastructuretest.Cloud.
 func (c *suiteCloud) NewDriver(wrap contracttest.Transport) (infrastructure.Driver, error) {
-	return aws.New(cloudaws.NewSessions(cloudaws.Options{
+	return c.build(cloudaws.NewSessions(cloudaws.Options{
 		Endpoint: c.fake.URL(), Transport: wrap, QPS: -1,
 		Retry: transport.RetryPolicy{FirstPause: 5 * time.Millisecond, LongestPause: 100 * time.Millisecond},
-	}), aws.Options{VisibleAfter: 50 * time.Millisecond}), nil
+	})), nil
 }
 
 // Close implements infrastructuretest.Cloud.
