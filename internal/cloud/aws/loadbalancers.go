@@ -2,9 +2,11 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // LoadBalancer is a load balancer of either version: a classic one, or an application or network load balancer.
@@ -30,12 +32,13 @@ const (
 
 // ListLoadBalancers returns the load balancers of both versions in a VPC, with their tags: one request for each version and page, and one for the tags of 20.
 func (s *Session) ListLoadBalancers(ctx context.Context, vpcID string) ([]LoadBalancer, error) {
-	classic, err := s.listClassic(ctx, vpcID)
-	if err != nil {
-		return nil, err
-	}
-	second, err := s.listSecond(ctx, vpcID)
-	return slices.Concat(classic, second), err
+	var classic, second []LoadBalancer
+	var classicErr, secondErr error
+	var both sync.WaitGroup
+	both.Go(func() { classic, classicErr = s.listClassic(ctx, vpcID) })
+	both.Go(func() { second, secondErr = s.listSecond(ctx, vpcID) })
+	both.Wait()
+	return slices.Concat(classic, second), errors.Join(classicErr, secondErr)
 }
 
 func (s *Session) listClassic(ctx context.Context, vpcID string) ([]LoadBalancer, error) {

@@ -174,6 +174,24 @@ func TestDriver_LeftLoadBalancers(t *testing.T) {
 	assert.Empty(t, env.cloud.Resources())
 }
 
+// The process is killed right after it has deleted the load balancer of a target group.
+func TestDriver_LeftTargetGroups(t *testing.T) {
+	env := newEnvironment(t)
+	env.mustReconcile()
+	_, err := env.cloud.AddLoadBalancer(fake.LoadBalancer{
+		Type: fake.Network, Name: "a1", Subnets: []string{env.recorded(awsv1alpha1.ZoneStateKey(fake.DefaultRegion+"a", awsv1alpha1.ZoneKeySubnetPublic))},
+		Tags: map[string]string{"kubernetes.io/cluster/" + technicalID: "owned"},
+	})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(env.cloud.Resources(), " "), "targetgroup/")
+	env.killAfter("DeleteLoadBalancer", 0)
+	require.Error(t, env.delete())
+	env.restart()
+	env.setClock(2 * env.driver.options.VisibleAfter)
+	require.NoError(t, env.delete())
+	assert.Empty(t, env.cloud.Resources())
+}
+
 // Without its state, everything is found by tags: nothing is created twice, and everything is deleted.
 func TestDriver_StateLost(t *testing.T) {
 	env := newEnvironment(t)

@@ -38,13 +38,13 @@ func (rec *reconciliation) deleteGraph() *contract.Graph {
 	found := add("finding what is left", rec.findToDelete)
 	balancers := add("deleting load balancers", rec.removeLoadBalancers, found)
 	nat := add("deleting NAT gateways", rec.removeNATGateways, found)
-	addresses := add("releasing elastic IPs", rec.removeAddresses, nat)
+	add("releasing elastic IPs", rec.removeAddresses, nat)
 	fileSystem := add("deleting elastic file system", rec.removeFileSystem, found)
 	subnets := add("deleting subnets", rec.removeSubnets, nat, balancers, fileSystem)
 	endpoints := add("deleting gateway endpoints", rec.removeAllEndpoints, found)
 	tables := add("deleting route tables", rec.removeTables, subnets, endpoints)
-	groups := add("deleting security groups", rec.removeGroups, balancers, fileSystem)
-	gateways := add("deleting internet gateway", rec.removeGateways, addresses, balancers, tables)
+	groups := add("deleting security groups", rec.removeGroups, balancers, fileSystem, found)
+	gateways := add("deleting internet gateway", rec.removeGateways, nat, balancers) // whose addresses need it
 	egressOnly := add("deleting egress-only internet gateway", rec.removeEgressOnlyGateways, subnets)
 	g.Add(contract.Task{
 		Name: "removing tags of given subnets", Do: rec.releaseGiven, SkipIf: !rec.plan.givenSubnets, After: []contract.TaskID{found},

@@ -16,11 +16,22 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 	if vpcID == "" {
 		return nil
 	}
-	balancers, err := rec.cloud.ListLoadBalancers(ctx, vpcID)
+	var balancers []cloudaws.LoadBalancer
+	var groups []cloudaws.SecurityGroup
+	err := contract.InParallel(
+		func() (err error) {
+			balancers, err = rec.cloud.ListLoadBalancers(ctx, vpcID)
+			return wrap(err, "reading load balancers")
+		},
+		func() (err error) {
+			groups, err = rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: vpcID, TagKeys: []string{rec.plan.clusterTag()}})
+			return wrap(err, "reading security groups of load balancers")
+		},
+	)
 	if err != nil {
-		return fmt.Errorf("reading load balancers: %w", err)
+		return err
 	}
-	hadSecond := false
+	hadSecond := rec.state.Fact(keyTargetGroups) != ""
 	var steps []func() error
 	for _, balancer := range balancers {
 		if !rec.plan.owns(balancer.Tags) {
@@ -31,6 +42,11 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 			return wrap(rec.cloud.DeleteLoadBalancer(ctx, balancer), "deleting load balancer "+balancer.Name)
 		})
 	}
+	if hadSecond {
+		if err := rec.saveTargetGroups(ctx); err != nil {
+			return err
+		}
+	}
 	if err := contract.InParallel(steps...); err != nil {
 		return err
 	}
@@ -39,10 +55,6 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 			return err
 		}
 	}
-	groups, err := rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: vpcID, TagKeys: []string{rec.plan.clusterTag()}})
-	if err != nil {
-		return fmt.Errorf("reading security groups of load balancers: %w", err)
-	}
 	for _, group := range groups {
 		isNodes := group.ID == rec.state.ID(kindNodesGroup) || group.Name == rec.plan.nodesName()
 		if rec.plan.owns(group.Tags) && !isNodes && !rec.isGiven(group.ID) {
@@ -50,6 +62,17 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// saveTargetGroups saves, before load balancers are deleted, that their target groups have to be. Without the load balancers nothing tells that there are some.
+func (rec *reconciliation) saveTargetGroups(ctx context.Context) error {
+	rec.saving.Lock()
+	defer rec.saving.Unlock()
+	if rec.state.Fact(keyTargetGroups) != "" {
+		return nil
+	}
+	rec.state.SetFact(keyTargetGroups, "true")
+	return wrap(rec.recorder.RecordIntent(ctx, rec.state.infrastructureState()), "saving that target groups are about to be deleted")
 }
 
 // removeTargetGroups waits until the deleted load balancers release their target groups.

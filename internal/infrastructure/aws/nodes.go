@@ -144,7 +144,7 @@ func (rec *reconciliation) ensureKeyPair(ctx context.Context) error {
 	wanted := hex.EncodeToString(sum[:])
 	if observed != nil {
 		if !rec.plan.owns(observed.Tags) && rec.state.ID(kindKeyPair) != name {
-			return cloud.Errorf(cloud.Configuration, "the key pair %s exists and is not the shoot's: delete or rename it", name)
+			return foreignKeyPair(name)
 		}
 		isEqual := rec.plan.publicKey != "" && rec.state.Fact(awsv1alpha1.StateKeyKeyPairFingerprint) == observed.Fingerprint &&
 			rec.state.Fact(awsv1alpha1.StateKeyKeyPairSpecFingerprint) == wanted
@@ -166,12 +166,31 @@ func (rec *reconciliation) ensureKeyPair(ctx context.Context) error {
 	if _, err := rec.create(kindKeyPair, "key pair "+name, true, func() (string, error) { // its name is unique
 		var err error
 		created, err = rec.cloud.ImportKeyPair(ctx, name, []byte(rec.plan.publicKey), rec.plan.tags(rec.plan.technicalID))
+		if cloud.KindOf(err) == cloud.Conflict {
+			err = rec.explainKeyPair(ctx, name, err)
+		}
 		return name, err
 	}); err != nil {
 		return err
 	}
 	rec.recordKeyPair(name, created.Fingerprint, wanted)
 	return nil
+}
+
+func foreignKeyPair(name string) error {
+	return cloud.Errorf(cloud.Configuration, "the key pair %s exists and is not the shoot's: delete or rename it", name)
+}
+
+// explainKeyPair returns the reason why a key pair with the name exists that was not there before. The shoot's own is that of a request that was lost.
+func (rec *reconciliation) explainKeyPair(ctx context.Context, name string, conflict error) error {
+	found, err := rec.cloud.ListKeyPairs(ctx, cloudaws.Filter{Name: name})
+	if err != nil {
+		return fmt.Errorf("reading the key pair: %w", err)
+	}
+	if len(found) > 0 && !rec.plan.owns(found[0].Tags) {
+		return foreignKeyPair(name)
+	}
+	return conflict
 }
 
 func (rec *reconciliation) recordKeyPair(name, fingerprint, specFingerprint string) {

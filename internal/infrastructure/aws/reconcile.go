@@ -35,7 +35,10 @@ func (rec *reconciliation) reconcileGraph() *contract.Graph {
 	unlessGiven("closing the default security group", rec.closeDefaultGroup, vpc)
 	gateway := add("ensuring internet gateway", rec.ensureGateway, vpc)
 	mainTable := g.Add(contract.Task{
-		Name: "ensuring route table of public subnets", Do: rec.ensureMainTable, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{gateway},
+		Name: "ensuring route table of public subnets", Do: rec.ensureMainTable, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{vpc},
+	})
+	g.Add(contract.Task{
+		Name: "ensuring routes to the internet", Do: rec.ensureMainRoutes, SkipIf: !rec.plan.hasPublic(), After: []contract.TaskID{mainTable, gateway},
 	})
 	group := contract.Task{Name: "ensuring security group of nodes", Do: rec.ensureNodesGroup, After: []contract.TaskID{vpc}}
 	var subnets []contract.TaskID
@@ -123,7 +126,7 @@ func (rec *reconciliation) addZone(g *contract.Graph, z zoneSpec, before zoneTas
 		return added
 	}
 	address := add("ensuring elastic IP", rec.ensureAddress, before.ranges)
-	nat := add("ensuring NAT gateway", rec.ensureNATGateway, address, subnets[public], before.gateway, before.mainTable)
+	nat := add("ensuring NAT gateway", rec.ensureNATGateway, address, subnets[public], before.gateway)
 	added.routed = []contract.TaskID{add("ensuring route to NAT gateway", rec.ensureNATRoute, added.table, nat)}
 	return added
 }

@@ -37,10 +37,11 @@ type reconciliation struct {
 	toDelete toDelete
 
 	// Results of tasks. Each has one writer, and its readers run after it.
-	vpcID, dhcpOptionsID, gatewayID, mainTableID, nodesGroupID string
-	egressOnlyGatewayID, serviceCIDR, roleARN                  string
-	fileSystem                                                 cloudaws.FileSystem
-	vpcIPv6                                                    netip.Prefix
+	vpcID, dhcpOptionsID, gatewayID, nodesGroupID string
+	egressOnlyGatewayID, serviceCIDR, roleARN     string
+	vpcIPv6                                       netip.Prefix
+	mainTable                                     cloudaws.RouteTable
+	fileSystem                                    cloudaws.FileSystem
 	// formerFileSystemID is the shoot's own file system that the user's replaces.
 	formerFileSystemID string
 	// givenRanges are the IPv4 ranges of the user's subnets for load balancers.

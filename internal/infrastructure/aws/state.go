@@ -34,6 +34,8 @@ const (
 	keyConfig = awsv1alpha1.StateKeyPrefix + "config"
 	// keyNothingCreated is set until the first attempt to create a resource.
 	keyNothingCreated = awsv1alpha1.StateKeyPrefix + "nothing"
+	// keyTargetGroups is set from the deletion of load balancers on that may have target groups.
+	keyTargetGroups = awsv1alpha1.StateKeyPrefix + "targetGroups"
 	// keyDefaultGroup is the ID of the security group that AWS made with the VPC.
 	keyDefaultGroup = awsv1alpha1.StateKeyDefaultSecurityGroup
 )

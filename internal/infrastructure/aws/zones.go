@@ -126,16 +126,18 @@ func (rec *reconciliation) ensureRoute(ctx context.Context, table cloudaws.Route
 
 func (rec *reconciliation) ensureMainTable(ctx context.Context) error {
 	table, err := rec.ensureTable(ctx, kindMainRouteTable, rec.plan.technicalID)
-	if err != nil {
-		return err
-	}
-	rec.mainTableID = table.ID
+	rec.mainTable = table
+	return err
+}
+
+// ensureMainRoutes leads the connections of public subnets to the internet gateway, once it is attached.
+func (rec *reconciliation) ensureMainRoutes(ctx context.Context) error {
 	if rec.plan.ipv6 {
-		if err := rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhereIPv6, GatewayID: rec.gatewayID}); err != nil {
+		if err := rec.ensureRoute(ctx, rec.mainTable, cloudaws.Route{Destination: anywhereIPv6, GatewayID: rec.gatewayID}); err != nil {
 			return err
 		}
 	}
-	return rec.ensureRoute(ctx, table, cloudaws.Route{Destination: anywhere, GatewayID: rec.gatewayID})
+	return rec.ensureRoute(ctx, rec.mainTable, cloudaws.Route{Destination: anywhere, GatewayID: rec.gatewayID})
 }
 
 func (rec *reconciliation) ensureZoneTable(ctx context.Context, z zoneSpec) error {
@@ -150,7 +152,7 @@ func (rec *reconciliation) ensureZoneTable(ctx context.Context, z zoneSpec) erro
 // tableOf reads no more than the one that exists already: another task may be writing the other.
 func (rec *reconciliation) tableOf(z zoneSpec, r role) string {
 	if r == public {
-		return rec.mainTableID
+		return rec.mainTable.ID
 	}
 	return rec.zone(z.name).table
 }

@@ -61,6 +61,8 @@ const (
 	QuotaGroups      = ec2.QuotaGroups
 	QuotaRules       = ec2.QuotaRules
 	QuotaFileSystems = efs.QuotaFileSystems
+
+	QuotaInternetGateways = ec2.QuotaInternetGateways
 )
 
 // Throttled is the fault of a service that has received too many calls of an action; the action may be a pattern such as "Describe*".

@@ -1,0 +1,86 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
+)
+
+// waves makes an operation with every call held back until the cloud has been quiet for a while. It returns the names of the calls that were let go together.
+// Their number is the depth of the operation: with a latency far above everything else, the operation takes so many times as long.
+func (env *environment) waves(do func()) [][]string {
+	env.t.Helper()
+	const quiet = 50 * time.Millisecond
+	type held struct {
+		action  string
+		proceed chan struct{}
+	}
+	arrived := make(chan held)
+	env.cloud.SetHook(func(event wire.Event) wire.HookResult {
+		if event.Phase == wire.Before {
+			call := held{event.Call.Path, make(chan struct{})}
+			arrived <- call
+			<-call.proceed
+		}
+		return wire.Proceed
+	})
+	defer env.cloud.SetHook(nil)
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+
+	var waves [][]string
+	var waiting []held
+	for {
+		select {
+		case <-done:
+			return waves
+		case call := <-arrived:
+			waiting = append(waiting, call)
+		case <-time.After(quiet):
+			if len(waiting) == 0 {
+				continue
+			}
+			var wave []string
+			for _, call := range waiting {
+				wave = append(wave, call.action)
+				close(call.proceed)
+			}
+			slices.Sort(wave)
+			waves, waiting = append(waves, wave), nil
+		}
+	}
+}
+
+// assertDepth asserts the number of waves, and shows them if it differs.
+func assertDepth(t *testing.T, want int, waves [][]string) {
+	t.Helper()
+	var lines []string
+	for _, wave := range waves {
+		lines = append(lines, strings.Join(wave, " "))
+	}
+	assert.Len(t, waves, want, "%s", strings.Join(lines, "\n"))
+	t.Logf("%d waves:\n%s", len(waves), strings.Join(lines, "\n"))
+}
+
+// The depth does not depend on the number of zones. It is that of the way to the NAT gateways and, in a deletion, back from them.
+func TestDriver_Depth(t *testing.T) {
+	for sentence, use := range upstreamVariants() {
+		depths := [3]int{6, 1, 6}
+		if strings.Contains(sentence, "dual stack") {
+			depths = [3]int{7, 2, 6} // the range of the VPC is read before subnets are created, and the reserved one after them
+		}
+		t.Run(sentence, func(t *testing.T) {
+			env := newEnvironment(t)
+			use(env)
+			assertDepth(t, depths[0], env.waves(func() { env.mustReconcile() }))
+			assertDepth(t, depths[1], env.waves(func() { env.mustReconcile() }))
+			assertDepth(t, depths[2], env.waves(func() { require.NoError(t, env.delete()) }))
+		})
+	}
+}
