@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ func (c *creations) add(id string) {
 
 // explain reports whether an error says that a resource does not exist which was created just now, and changes its kind: the resource is not visible yet.
 func (c *creations) explain(err *cloud.Error, about []string) bool {
-	if err.Kind != cloud.NotFound {
+	if err.Kind != cloud.NotFound || isAboutPart(CodeOf(err)) {
 		return false
 	}
 	c.mu.Lock()
@@ -52,6 +53,11 @@ func (c *creations) explain(err *cloud.Error, about []string) bool {
 		}
 	}
 	return false
+}
+
+// isAboutPart reports whether a code says that something of a resource is missing, so that AWS sees the resource itself.
+func isAboutPart(code string) bool {
+	return slices.Contains([]string{"InvalidPermission.NotFound", "InvalidRoute.NotFound", "Gateway.NotAttached"}, code)
 }
 
 // remove forgets a resource that was deleted: it is not found any more.
