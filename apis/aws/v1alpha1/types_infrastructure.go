@@ -166,14 +166,15 @@ type IgnoreTags struct {
 	KeyPrefixes []string `json:"keyPrefixes,omitempty"`
 }
 
-// ElasticFileSystemConfig switches an elastic file system on, with the CSI driver for it.
+// ElasticFileSystemConfig switches an elastic file system on, with the CSI driver for it. Nodes reach it through a mount target in each zone.
 type ElasticFileSystemConfig struct {
 	// Enabled is true for an elastic file system.
 	Enabled bool `json:"enabled"`
 
-	// ID is the ID of an existing file system. Required with existing worker subnets.
+	// ID is the ID of an existing file system. It is neither changed nor deleted; zones without a mount target get one, in the VPC of the shoot, in which all
+	// its mount targets must be. Required with existing worker subnets.
 	//
-	// Default: a file system is created.
+	// Default: an encrypted file system is created.
 	// +optional
 	ID *string `json:"id,omitempty"`
 }

@@ -33,7 +33,7 @@ const (
 	StateKeyKeyPair                   = "KeyPair"                                 // name of the key pair
 	StateKeyKeyPairFingerprint        = "KeyPairFingerprint"                      // fingerprint of the key pair that AWS computed
 	StateKeyKeyPairSpecFingerprint    = "KeyPairSpecFingerprint"                  // hexadecimal MD5 of the public key in the spec
-	StateKeyElasticFileSystem         = "efsSystemID"                             // ID of the elastic file system
+	StateKeyElasticFileSystem         = "efsSystemID"                             // ID of the elastic file system, created or existing
 	StateKeyMigratedFromTerraform     = "MigratedFromTerraform"                   // "true" once the state of Terraform was imported
 	StateKeyTerraformCleanedUp        = "TerraformCleanedUp"                      // "true" once the state of Terraform was deleted
 	StateKeyLoadBalancersDeleted      = "LoadBalancersAndSecurityGroupsDestroyed" // "true" once load balancers of Services and their security groups are deleted

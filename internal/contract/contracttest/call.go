@@ -158,8 +158,8 @@ func keysOf(query url.Values) string {
 	return "?" + strings.Join(slices.Sorted(maps.Keys(query)), "&")
 }
 
-// identifiers are UUIDs, with and without dashes.
-var identifiers = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+// identifiers are UUIDs, with and without dashes, and IDs of AWS.
+var identifiers = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|\b[a-z]+-[0-9a-f]{17}\b`)
 
 // isTracked omits requests whose failure has no consequence: reads of the API server, and writes on which nothing depends.
 func isTracked(target Target, request *http.Request) bool {

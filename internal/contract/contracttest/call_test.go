@@ -23,6 +23,9 @@ func TestCallOf(t *testing.T) {
 		"an identifier is replaced": {
 			Cloud, http.MethodDelete, "/v2.0/routers/0c1b2f7e-5d0a-4d5e-9a2b-1f3c5d7e9a0b", "", "cloud DELETE /v2.0/routers/{id}",
 		},
+		"an ID of AWS is replaced": {
+			Cloud, http.MethodPut, "/2015-02-01/mount-targets/fsmt-0c1b2f7e5d0a4d5e9/security-groups", "", "cloud PUT /2015-02-01/mount-targets/{id}/security-groups",
+		},
 		"an identifier without dashes is replaced": {
 			Cloud, http.MethodGet, "/v2.1/0c1b2f7e5d0a4d5e9a2b1f3c5d7e9a0b/os-keypairs", "", "cloud GET /v2.1/{id}/os-keypairs",
 		},

@@ -111,7 +111,7 @@ func (rec *reconciliation) problemsOfFileSystem() []string {
 		return nil
 	}
 	var problems []string
-	if system.State != cloudaws.FileAvailable && system.State != cloudaws.FileUpdating && system.State != cloudaws.FileCreating {
+	if !slices.Contains([]cloudaws.FileState{cloudaws.FileAvailable, cloudaws.FileUpdating, cloudaws.FileCreating}, system.State) {
 		problems = append(problems, fmt.Sprintf("elasticFileSystem.id: the elastic file system %s is in the state %q", system.ID, system.State))
 	}
 	vpcID := rec.plan.vpc.givenID
@@ -171,11 +171,11 @@ func (rec *reconciliation) waitForFileSystem(ctx context.Context) error {
 			}
 			system = found[0]
 		}
-		isKnown = system.State == cloudaws.FileAvailable
+		isKnown = false
 		switch system.State {
-		case cloudaws.FileAvailable:
+		case cloudaws.FileAvailable, cloudaws.FileUpdating:
 			return "", nil
-		case cloudaws.FileCreating, cloudaws.FileUpdating:
+		case cloudaws.FileCreating:
 			return fmt.Sprintf("elastic file system %s is %s", system.ID, system.State), nil
 		case cloudaws.FileDeleting, cloudaws.FileDeleted:
 			return "", cloud.Errorf(cloud.Unavailable, "elastic file system %s is being deleted; once it is gone, the next reconciliation creates another one", system.ID)

@@ -189,8 +189,7 @@ func (rec *reconciliation) forgetFormerMountTargets(current []cloudaws.MountTarg
 
 func (rec *reconciliation) waitForMountTargets(ctx context.Context, targets []cloudaws.MountTarget) error {
 	return contract.WaitUntil(ctx, func(ctx context.Context) (string, error) {
-		isReady := func(t cloudaws.MountTarget) bool { return t.State == cloudaws.FileAvailable }
-		if !slices.ContainsFunc(targets, func(t cloudaws.MountTarget) bool { return !isReady(t) }) {
+		if !slices.ContainsFunc(targets, func(t cloudaws.MountTarget) bool { return t.State != cloudaws.FileAvailable }) {
 			return "", nil
 		}
 		found, err := rec.cloud.ListMountTargets(ctx, rec.fileSystem.ID)
@@ -213,9 +212,9 @@ func (rec *reconciliation) waitForMountTargets(ctx context.Context, targets []cl
 // checkMountTarget returns what a mount target waits for. One of the shoot that has failed is deleted, so that the next reconciliation creates another one.
 func (rec *reconciliation) checkMountTarget(ctx context.Context, target cloudaws.MountTarget) (reason string, err error) {
 	switch target.State {
-	case cloudaws.FileAvailable:
+	case cloudaws.FileAvailable, cloudaws.FileUpdating:
 		return "", nil
-	case cloudaws.FileCreating, cloudaws.FileUpdating:
+	case cloudaws.FileCreating:
 		return fmt.Sprintf("mount target %s of zone %s is %s", target.ID, target.Zone, target.State), nil
 	case cloudaws.FileDeleting, cloudaws.FileDeleted:
 		return "", cloud.Errorf(cloud.Unavailable, "mount target %s of zone %s is being deleted; once it is gone, the next reconciliation creates another one",

@@ -22,6 +22,8 @@ type Subject struct {
 	ErrorResponses func(contracttest.Call) []contracttest.ErrorResponse
 	// Want is how many resources of each kind the shoot of Cloud.Inputs consists of.
 	Want map[string]int
+	// Cases selects the cases of the exploration by a part of their names, such as the path of calls that a feature adds. Empty means all.
+	Cases string
 }
 
 // Cloud is a fake with an account for the shoot's owner.
