@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -22,23 +21,17 @@ type Garden struct {
 // CloudProfileSpec returns the spec of the shoot's CloudProfile, or that of its NamespacedCloudProfile merged with its parent's, which Gardener
 // writes to its status. It returns nil if there is no such profile, or its status is still empty: Gardener itself rejects such shoots.
 func (g Garden) CloudProfileSpec(ctx context.Context, shoot *gardencorev1beta1.Shoot) (*gardencorev1beta1.CloudProfileSpec, error) {
-	kind, name := v1beta1constants.CloudProfileReferenceKindCloudProfile, ""
-	if shoot.Spec.CloudProfileName != nil {
-		name = *shoot.Spec.CloudProfileName
-	}
-	if reference := shoot.Spec.CloudProfile; reference != nil {
-		kind, name = cmp.Or(reference.Kind, kind), reference.Name
-	}
-	if kind == v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile {
+	reference, _ := cloudProfileOf(shoot)
+	if reference.Kind == v1beta1constants.CloudProfileReferenceKindNamespacedCloudProfile {
 		profile := &gardencorev1beta1.NamespacedCloudProfile{}
-		found, err := g.find(ctx, shoot.Namespace, name, profile)
+		found, err := g.find(ctx, shoot.Namespace, reference.Name, profile)
 		// The status is the parent's spec with additions; a profile that was just created has none.
 		if !found || len(profile.Status.CloudProfileSpec.Regions) == 0 && profile.Status.CloudProfileSpec.ProviderConfig == nil {
 			return nil, err
 		}
 		return &profile.Status.CloudProfileSpec, nil
 	}
-	return g.ParentSpec(ctx, name)
+	return g.ParentSpec(ctx, reference.Name)
 }
 
 // ParentSpec returns the spec of the CloudProfile of that name, or nil if there is none.
@@ -99,6 +92,16 @@ func dataOf(found bool, data map[string][]byte) map[string][]byte {
 		return map[string][]byte{}
 	}
 	return data
+}
+
+// WorkloadIdentity returns the WorkloadIdentity of that name, or nil if there is none.
+func (g Garden) WorkloadIdentity(ctx context.Context, namespace, name string) (*securityv1alpha1.WorkloadIdentity, error) {
+	identity := &securityv1alpha1.WorkloadIdentity{}
+	found, err := g.find(ctx, namespace, name, identity)
+	if !found {
+		return nil, err
+	}
+	return identity, nil
 }
 
 // find reads an object and reports whether it exists. The error is never NotFound.

@@ -188,20 +188,28 @@ func processRules() []importRule {
 // admissionRules lists what runs in the garden.
 func admissionRules() []importRule {
 	light := []string{
-		"internal/fielderrors", "internal/mutation", "internal/pages", "sigs.k8s.io/controller-runtime/pkg/client",
+		"internal/fielderrors", "internal/mutation", "internal/pages", "apis/ratcheting", "sigs.k8s.io/controller-runtime/pkg/client",
 		"sigs.k8s.io/controller-runtime/pkg/log", "sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
 	}
 	notLinked := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/...", gardener + "/extensions/..."}
+	ofTypes := []string{"apis/openstack/...", "apis/aws/...", "apis/calico/...", "apis/networking", "apis/installation/..."}
+	const oneType = "validation of one type reads objects and calls the API types' validation functions; it makes no request to a cloud"
 	return []importRule{
 		{
 			packages:   "internal/admission/openstack",
-			reason:     "validation of one type reads objects and calls the API types' validation functions; it makes no request to a cloud",
-			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/...", "apis/ratcheting", gardener + "/pkg/utils/validation/features"}, light),
+			reason:     oneType,
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/openstack/..."}, light),
+			mayNotLink: notLinked,
+		},
+		{
+			packages:   "internal/admission/aws",
+			reason:     oneType,
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/aws/...", "apis/networking"}, light),
 			mayNotLink: notLinked,
 		},
 		{
 			packages:   "internal/admission/calico",
-			reason:     "validation of one type reads objects and calls the API types' validation functions",
+			reason:     oneType,
 			mayImport:  slices.Concat([]string{"internal/admission", "apis/calico/...", "apis/networking"}, light),
 			mayNotLink: notLinked,
 		},
@@ -209,13 +217,13 @@ func admissionRules() []importRule {
 			packages:   "internal/admission/registration",
 			reason:     "the rules for registrations are Gardener's and do not depend on the type",
 			mayImport:  slices.Concat([]string{"internal/admission"}, light),
-			mayNotLink: slices.Concat([]string{"apis/..."}, notLinked),
+			mayNotLink: slices.Concat(ofTypes, notLinked),
 		},
 		{
 			packages:   "internal/admission",
 			reason:     "what all validation shares concerns admission and the garden, and no type",
-			mayImport:  light,
-			mayNotLink: slices.Concat([]string{"apis/..."}, notLinked),
+			mayImport:  slices.Concat([]string{gardener + "/pkg/utils/validation/features"}, light),
+			mayNotLink: slices.Concat(ofTypes, notLinked),
 		},
 	}
 }

@@ -124,7 +124,7 @@ func TestMergeProviderConfigs(t *testing.T) {
 }
 
 func TestCapabilityFlavors(t *testing.T) {
-	assert.Empty(t, imageProfile().CapabilityFlavors("linux", "1"))
-	assert.Len(t, imageProfile().CapabilityFlavors("linux", "2"), 2)
-	assert.NotNil(t, imageProfile().CapabilityFlavors("linux", "3")[0].Capabilities)
+	assert.Empty(t, imageProfile().CapabilityFlavors()("linux", "1"))
+	assert.Len(t, imageProfile().CapabilityFlavors()("linux", "2"), 2)
+	assert.NotNil(t, imageProfile().CapabilityFlavors()("linux", "3")[0].Capabilities)
 }

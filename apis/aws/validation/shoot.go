@@ -47,11 +47,6 @@ func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
 	return shoots.NeedsValidation(shoot, oldShoot, validatedFieldsOf)
 }
 
-// CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that references it.
-func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProfileReference, *field.Path) {
-	return shoots.CloudProfileOf(shoot)
-}
-
 // DecodingErrors converts the error of a Decode function of v1alpha1 into errors below path: one for each invalid field.
 func DecodingErrors(path *field.Path, err error) field.ErrorList { return codec.FieldErrors(path, err) }
 

@@ -209,12 +209,6 @@ func TestShootNeedsValidation(t *testing.T) {
 	assert.True(t, validation.ShootNeedsValidation(newCluster().write(t), nil))
 }
 
-func TestCloudProfileOf(t *testing.T) {
-	reference, path := validation.CloudProfileOf(newCluster().Shoot)
-	assert.Equal(t, "aws", reference.Name)
-	assert.Equal(t, "spec.cloudProfile.name", path.String())
-}
-
 func TestDecodingErrors(t *testing.T) {
 	_, err := v1alpha1.DecodeWorkerConfig(&runtime.RawExtension{Raw: []byte(`{"apiVersion":"aws.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","a":1,"b":2}`)})
 	assert.Equal(t, []string{

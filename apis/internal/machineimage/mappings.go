@@ -36,8 +36,3 @@ type Parent[Config any] struct {
 	// Config is the parent's providerConfig, empty if it is absent or cannot be decoded.
 	Config *Config
 }
-
-// Lists reports whether the parent has the version of a machine image itself.
-func (p Parent[Config]) Lists(image, version string) bool {
-	return VersionsOf(p.Spec.MachineImages)[ID{image, version}]
-}

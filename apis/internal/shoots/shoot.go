@@ -57,17 +57,17 @@ func (r Reader[Config]) Read(raw *runtime.RawExtension, path *field.Path) (*Conf
 	return config, codec.FieldErrors(path, err)
 }
 
-// CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that references it.
-func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProfileReference, *field.Path) {
+// cloudProfileOf returns the kind and name of the Shoot's CloudProfile.
+func cloudProfileOf(shoot *gardencorev1beta1.Shoot) gardencorev1beta1.CloudProfileReference {
 	const defaultKind = v1beta1constants.CloudProfileReferenceKindCloudProfile
 	if reference := shoot.Spec.CloudProfile; reference != nil {
-		return gardencorev1beta1.CloudProfileReference{Kind: cmp.Or(reference.Kind, defaultKind), Name: reference.Name}, field.NewPath("spec", "cloudProfile", "name")
+		return gardencorev1beta1.CloudProfileReference{Kind: cmp.Or(reference.Kind, defaultKind), Name: reference.Name}
 	}
 	reference := gardencorev1beta1.CloudProfileReference{Kind: defaultKind}
 	if name := shoot.Spec.CloudProfileName; name != nil {
 		reference.Name = *name
 	}
-	return reference, field.NewPath("spec", "cloudProfileName")
+	return reference
 }
 
 // NeedsValidation reports whether a write of a Shoot changes what is validated: validatedOf returns it in a comparable form.
@@ -93,11 +93,11 @@ type Validated struct {
 func ValidatedOf(shoot *gardencorev1beta1.Shoot) Validated {
 	spec := &shoot.Spec
 	result := Validated{
+		CloudProfile:         cloudProfileOf(shoot),
 		Region:               spec.Region,
 		InfrastructureConfig: Canonical(spec.Provider.InfrastructureConfig),
 		ControlPlaneConfig:   Canonical(spec.Provider.ControlPlaneConfig),
 	}
-	result.CloudProfile, _ = CloudProfileOf(shoot)
 	if networking := spec.Networking; networking != nil {
 		result.Networking = &gardencorev1beta1.Networking{
 			Nodes: networking.Nodes, Pods: networking.Pods, Services: networking.Services, IPFamilies: networking.IPFamilies,

@@ -139,12 +139,12 @@ func TestCapabilityFlavors(t *testing.T) {
 		{Capabilities: capabilities{"architecture": {"amd64"}, "boot": {"bios"}}},
 		{Capabilities: capabilities{"architecture": {"amd64"}, "boot": {"uefi", "bios"}}},
 		{Capabilities: capabilities{"architecture": {"arm64"}}},
-	}, profile.CapabilityFlavors("gardenlinux", "by-capabilities"))
-	assert.Empty(t, profile.CapabilityFlavors("gardenlinux", "by-id"))
-	assert.Empty(t, profile.CapabilityFlavors("suse", "by-capabilities"))
+	}, profile.CapabilityFlavors()("gardenlinux", "by-capabilities"))
+	assert.Empty(t, profile.CapabilityFlavors()("gardenlinux", "by-id"))
+	assert.Empty(t, profile.CapabilityFlavors()("suse", "by-capabilities"))
 
 	profile.MachineImages[0].Versions[0].CapabilityFlavors = []v1alpha1.MachineImageFlavor{{Image: "all"}}
-	written, err := json.Marshal(profile.CapabilityFlavors("flatcar", "1.0.0"))
+	written, err := json.Marshal(profile.CapabilityFlavors()("flatcar", "1.0.0"))
 	require.NoError(t, err)
 	assert.JSONEq(t, `[{}]`, string(written), "no capabilities are all, and never null")
 }

@@ -15,11 +15,6 @@ func ShootNeedsValidation(shoot, oldShoot *gardencorev1beta1.Shoot) bool {
 	return shoots.NeedsValidation(shoot, oldShoot, validatedFieldsOf)
 }
 
-// CloudProfileOf returns the kind and name of the Shoot's CloudProfile, and the path of the field that references it.
-func CloudProfileOf(shoot *gardencorev1beta1.Shoot) (gardencorev1beta1.CloudProfileReference, *field.Path) {
-	return shoots.CloudProfileOf(shoot)
-}
-
 // validatedFields are the validated fields of a Shoot.
 type validatedFields struct {
 	shoots.Validated

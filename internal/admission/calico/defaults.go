@@ -7,18 +7,18 @@ import (
 	"slices"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/networking"
+	"github.com/trellis-garden/trellis/internal/admission"
 )
 
 // setDefaults sets spec.networking.providerConfig.overlay, or createPodRoutes in it, where the user has not. Other contracts read the overlay
 // setting from the Shoot, so its default must be written there, too. The user's values are kept; what cannot be decoded is left for
 // validation to reject.
 func (o Options) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
-	if !usesCalico(shoot) || old != nil && equality.Semantic.DeepEqual(old.Spec, shoot.Spec) || isMigrating(shoot) {
+	if !usesCalico(shoot) || !admission.TakesDefaults(shoot, old) {
 		return nil
 	}
 	config := decodeValidConfig(shoot)
@@ -105,25 +105,6 @@ func (o Options) newOverlay(infrastructureType string, config *calicov1alpha1.Ne
 	return &calicov1alpha1.Overlay{}
 }
 
-// isMigrating reports whether the shoot is being migrated to another seed, or is about to be. Nothing is changed until the migration
-// is complete.
-func isMigrating(shoot *gardencorev1beta1.Shoot) bool {
-	last := shoot.Status.LastOperation
-	if last == nil {
-		return false
-	}
-	switch last.Type {
-	case gardencorev1beta1.LastOperationTypeMigrate:
-		return true
-	case gardencorev1beta1.LastOperationTypeRestore:
-		if last.State != gardencorev1beta1.LastOperationStateSucceeded {
-			return true
-		}
-	}
-	currentSeed, desiredSeed := shoot.Status.SeedName, shoot.Spec.SeedName
-	return currentSeed != nil && desiredSeed != nil && *currentSeed != *desiredSeed
-}
-
 // withOverlay returns the document with the overlay, if the user set none, or with its new members. Everything else is kept. The document
 // may be absent.
 func withOverlay(document *runtime.RawExtension, configured, overlay *calicov1alpha1.Overlay) (*runtime.RawExtension, error) {
@@ -132,32 +113,14 @@ func withOverlay(document *runtime.RawExtension, configured, overlay *calicov1al
 		config.Overlay = overlay
 		return calicov1alpha1.Encode(config)
 	}
-	var value any = overlay
-	if configured != nil {
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(document.Raw, &members); err != nil {
-			return nil, err
-		}
-		block, err := setMember(members["overlay"], "createPodRoutes", overlay.CreatePodRoutes)
-		if err != nil {
-			return nil, err
-		}
-		value = block
+	var (
+		raw json.RawMessage
+		err error
+	)
+	if configured == nil {
+		raw, err = admission.SetMember(document.Raw, overlay, "overlay")
+	} else {
+		raw, err = admission.SetMember(document.Raw, overlay.CreatePodRoutes, "overlay", "createPodRoutes")
 	}
-	raw, err := setMember(document.Raw, "overlay", value)
 	return &runtime.RawExtension{Raw: raw}, err
-}
-
-// setMember returns the document with a member added or replaced.
-func setMember(document json.RawMessage, name string, value any) (json.RawMessage, error) {
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(document, &members); err != nil {
-		return nil, err
-	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	members[name] = encoded
-	return json.Marshal(members)
 }

@@ -3,7 +3,6 @@ package calico
 import (
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/trellis-garden/trellis/internal/admission"
 	"github.com/trellis-garden/trellis/internal/mutation"
@@ -28,15 +27,11 @@ func Webhooks(options Options) []admission.Webhook {
 	return []admission.Webhook{
 		{
 			Name: "shootdefaults." + Type, Mutates: true, Rules: shoots, ObjectSelector: selected,
-			Handler: mutation.Handler(shootKind(), options.setDefaults),
+			Handler: mutation.Handler(admission.ShootKind(), options.setDefaults),
 		},
 		{
 			Name: "shoot." + Type, Rules: shoots, ObjectSelector: selected,
-			Handler: admission.Validate(shootKind(), validate),
+			Handler: admission.Validate(admission.ShootKind(), validate),
 		},
 	}
-}
-
-func shootKind() schema.GroupVersionKind {
-	return gardencorev1beta1.SchemeGroupVersion.WithKind("Shoot")
 }

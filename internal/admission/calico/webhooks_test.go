@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrladmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/trellis-garden/trellis/internal/admission"
 )
 
 const (
@@ -90,7 +92,7 @@ func withPurpose(shoot *gardencorev1beta1.Shoot) {
 func requestFor(t testing.TB, shoot, old *gardencorev1beta1.Shoot) ctrladmission.Request {
 	t.Helper()
 	request := ctrladmission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-		Operation: admissionv1.Create, Kind: metav1.GroupVersionKind(shootKind()), Namespace: shoot.Namespace, Name: shoot.Name,
+		Operation: admissionv1.Create, Kind: metav1.GroupVersionKind(admission.ShootKind()), Namespace: shoot.Namespace, Name: shoot.Name,
 	}}
 	var err error
 	request.Object.Raw, err = json.Marshal(shoot)

@@ -68,6 +68,8 @@ func (g *credentialsGarden) List(_ context.Context, into client.ObjectList, opti
 	return nil
 }
 
+const credentialsLabel = "provider.shoot.gardener.cloud/openstack"
+
 func findCredentialsWebhook(t testing.TB, garden client.Reader, name string) admission.Webhook {
 	t.Helper()
 	for _, webhook := range credentialsWebhooks(admission.Garden{Reader: garden}) {

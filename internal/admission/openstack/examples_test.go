@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,10 +31,11 @@ func TestExamples(t *testing.T) {
 		secret.Data[key] = []byte(value)
 	}
 
-	result, err := validateCloudProfile(t.Context(), profile, nil)
+	encoded, err := json.Marshal(profile)
 	require.NoError(t, err)
-	assert.Empty(t, result.Errors)
-	assert.Empty(t, result.Warnings)
+	offered := callProfileWebhook(t, &profileGarden{}, "cloudprofile.openstack", "CloudProfile", string(encoded), "")
+	assert.True(t, offered.Allowed, "%v", offered.Result)
+	assert.Empty(t, offered.Warnings)
 	assert.Empty(t, validation.ValidateCredentials(secret.Data, field.NewPath("data")))
 	assert.Empty(t, validation.CredentialsWarnings(secret.Data, field.NewPath("data")))
 

@@ -132,7 +132,7 @@ func findShootWebhook(t testing.TB, garden client.Reader, options Options, name 
 // shootRequest is a request to create, or to update when there is an old Shoot.
 func shootRequest(object, old []byte) ctrladmission.Request {
 	request := ctrladmission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-		Operation: admissionv1.Create, Name: "demo", Namespace: "garden-dev", Kind: metav1.GroupVersionKind(shootKind()),
+		Operation: admissionv1.Create, Name: "demo", Namespace: "garden-dev", Kind: metav1.GroupVersionKind(admission.ShootKind()),
 	}}
 	request.Object.Raw = object
 	if old != nil {

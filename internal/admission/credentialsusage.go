@@ -1,4 +1,4 @@
-package openstack
+package admission
 
 import (
 	"cmp"
@@ -16,16 +16,18 @@ import (
 // bindingNames are the names of the bindings in a namespace that refer to the same credentials.
 type bindingNames struct{ secret, credentials map[string]bool }
 
-// isUsedByShoot reports whether a shoot uses the credentials.
-func (c credentialsValidator) isUsedByShoot(ctx context.Context, reference corev1.ObjectReference) (bool, error) {
+// areUsedByShoot reports whether a shoot uses the credentials.
+func (c Credentials) areUsedByShoot(ctx context.Context, reference corev1.ObjectReference) (bool, error) {
 	byNamespace, err := c.bindingsOf(ctx, reference)
 	if err != nil {
 		return false, err
 	}
 	for namespace, names := range byNamespace {
 		used := false
-		err := pages.Each(ctx, c.garden.Reader, &gardencorev1beta1.ShootList{}, func(shoots *gardencorev1beta1.ShootList) bool {
-			used = slices.ContainsFunc(shoots.Items, func(shoot gardencorev1beta1.Shoot) bool { return names.isUsedBy(&shoot) })
+		err := pages.Each(ctx, c.Garden.Reader, &gardencorev1beta1.ShootList{}, func(shoots *gardencorev1beta1.ShootList) bool {
+			used = slices.ContainsFunc(shoots.Items, func(shoot gardencorev1beta1.Shoot) bool {
+				return shoot.Spec.Provider.Type == c.Type && names.areUsedBy(&shoot)
+			})
 			return !used
 		}, client.InNamespace(namespace))
 		if used || err != nil {
@@ -35,13 +37,13 @@ func (c credentialsValidator) isUsedByShoot(ctx context.Context, reference corev
 	return false, nil
 }
 
-func (b *bindingNames) isUsedBy(shoot *gardencorev1beta1.Shoot) bool {
+func (b *bindingNames) areUsedBy(shoot *gardencorev1beta1.Shoot) bool {
 	name, secretName := shoot.Spec.CredentialsBindingName, shoot.Spec.SecretBindingName
-	return shoot.Spec.Provider.Type == Type && (name != nil && b.credentials[*name] || secretName != nil && b.secret[*secretName])
+	return name != nil && b.credentials[*name] || secretName != nil && b.secret[*secretName]
 }
 
 // bindingsOf returns the bindings by namespace, which may differ from that of the credentials.
-func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.ObjectReference) (map[string]*bindingNames, error) {
+func (c Credentials) bindingsOf(ctx context.Context, reference corev1.ObjectReference) (map[string]*bindingNames, error) {
 	found := map[string]*bindingNames{}
 	in := func(namespace string) *bindingNames {
 		if found[namespace] == nil {
@@ -50,7 +52,7 @@ func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.O
 		return found[namespace]
 	}
 	if reference.Kind == "Secret" { // SecretBindings refer to no other kind
-		err := pages.Each(ctx, c.garden.Reader, &gardencorev1beta1.SecretBindingList{}, func(list *gardencorev1beta1.SecretBindingList) bool {
+		err := pages.Each(ctx, c.Garden.Reader, &gardencorev1beta1.SecretBindingList{}, func(list *gardencorev1beta1.SecretBindingList) bool {
 			for i := range list.Items {
 				binding := &list.Items[i]
 				if secretReference(cmp.Or(binding.SecretRef.Namespace, binding.Namespace), binding.SecretRef.Name) == reference {
@@ -63,7 +65,7 @@ func (c credentialsValidator) bindingsOf(ctx context.Context, reference corev1.O
 			return nil, err
 		}
 	}
-	err := pages.Each(ctx, c.garden.Reader, &securityv1alpha1.CredentialsBindingList{}, func(list *securityv1alpha1.CredentialsBindingList) bool {
+	err := pages.Each(ctx, c.Garden.Reader, &securityv1alpha1.CredentialsBindingList{}, func(list *securityv1alpha1.CredentialsBindingList) bool {
 		for i := range list.Items {
 			if other := list.Items[i].CredentialsRef; other.GroupVersionKind() == reference.GroupVersionKind() &&
 				other.Namespace == reference.Namespace && other.Name == reference.Name {
