@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/trellis-garden/trellis/apis/aws/v1alpha1"
 )
 
 // The keys of credentials.
@@ -19,7 +17,7 @@ const (
 	keyRegion          = "region"
 )
 
-// credentialRule is the form of the value of a key. The alias is the name that the key may have in credentials for DNS.
+// credentialRule is the form of the value of a key. The alias is the name that the key has for AWS' own tools, and in Secrets for DNS.
 type credentialRule struct {
 	key, alias, form     string
 	minLength, maxLength int
@@ -44,33 +42,21 @@ func credentialRules() []credentialRule {
 	}
 }
 
-// ValidateCredentials checks the data of a Secret with the access key of a shoot, a seed's backups or a bastion; fldPath is the data's. No error prints a
-// value.
+// ValidateCredentials checks the data of a Secret with an access key; fldPath is the data's. No error prints a value. A key may have its alias instead, as
+// one Secret may serve machines and DNS.
 func ValidateCredentials(data map[string][]byte, fldPath *field.Path) field.ErrorList {
-	return validateCredentials(data, false, fldPath)
-}
-
-// ValidateDNSCredentials checks the data of a Secret with an access key for DNS, whose keys may have other names; fldPath is the data's. No error prints a
-// value.
-func ValidateDNSCredentials(data map[string][]byte, fldPath *field.Path) field.ErrorList {
-	return validateCredentials(data, true, fldPath)
-}
-
-func validateCredentials(data map[string][]byte, withAliases bool, fldPath *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	known := map[string]bool{}
 	for _, rule := range credentialRules() {
-		known[rule.key] = true
-		value, given := data[rule.key]
+		known[rule.key], known[rule.alias] = true, true
 		used := rule.key
-		if withAliases {
-			known[rule.alias] = true
-			if other, alsoGiven := data[rule.alias]; alsoGiven && given {
+		value, given := data[rule.key]
+		if aliased, alsoGiven := data[rule.alias]; alsoGiven {
+			if given {
 				errs = append(errs, field.Invalid(fldPath.Key(rule.alias), field.OmitValueType{}, "means the same as "+rule.key+": remove one of the two"))
 				continue
-			} else if alsoGiven {
-				value, given, used = other, true, rule.alias
 			}
+			value, given, used = aliased, true, rule.alias
 		}
 		if given || !rule.optional {
 			errs = append(errs, rule.validate(string(value), fldPath.Key(used))...)
@@ -105,9 +91,4 @@ func (r credentialRule) validate(value string, path *field.Path) field.ErrorList
 		return field.ErrorList{field.Invalid(path, field.OmitValueType{}, r.remedy)}
 	}
 	return nil
-}
-
-// ValidateWorkloadIdentityConfig checks the configuration of credentials without secrets.
-func ValidateWorkloadIdentityConfig(config *v1alpha1.WorkloadIdentityConfig, fldPath *field.Path) field.ErrorList {
-	return roleARN().validate(config.RoleARN, fldPath.Child("roleARN"))
 }

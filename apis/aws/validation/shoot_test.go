@@ -83,7 +83,7 @@ func TestValidateShoot_New(t *testing.T) {
 				`and kind "InfrastructureConfig": set apiVersion to aws.provider.extensions.gardener.cloud/v1alpha1 and kind to ControlPlaneConfig`,
 		}},
 		"a zone that the CloudProfile does not have": {func(c *cluster) { c.Networks.Zones[0].Name, c.worker.Zones = "eu-west-1z", c.worker.Zones[1:] }, []string{
-			`spec.provider.infrastructureConfig.networks.zones[0].name: Invalid value: "eu-west-1z": the CloudProfile has no such zone in the region: choose one of "eu-west-1a", "eu-west-1b"`,
+			`spec.provider.infrastructureConfig.network.zones[0].name: Invalid value: "eu-west-1z": the CloudProfile has no such zone in the region: choose one of "eu-west-1a", "eu-west-1b"`,
 		}},
 		"a class of Ingresses": {func(c *cluster) {
 			c.control.LoadBalancerController = &v1alpha1.LoadBalancerControllerConfig{IngressClassName: new("A")}
@@ -138,7 +138,7 @@ func TestValidateShoot_Update(t *testing.T) {
 		}, nil},
 		"an image that is there no more": {func(c *cluster) { c.worker.Machine.Image.Version = new("0") }, func(c *cluster) { c.worker.Machine.Image.Version = new("0") }, nil},
 		"another zone": {nil, func(c *cluster) { c.Networks.Zones[0].Name, c.worker.Zones[0] = "eu-west-1c", "eu-west-1c" }, []string{
-			`spec.provider.infrastructureConfig.networks.zones[0].name: Invalid value: "eu-west-1c": the CloudProfile has no such zone in the region: choose one of "eu-west-1a", "eu-west-1b"`,
+			`spec.provider.infrastructureConfig.network.zones[0].name: Invalid value: "eu-west-1c": the CloudProfile has no such zone in the region: choose one of "eu-west-1a", "eu-west-1b"`,
 			`spec.provider.infrastructureConfig.networks.zones[0].name: Invalid value: "eu-west-1c": is immutable: set it back to "eu-west-1a", or create a new shoot`,
 			`spec.provider.workers[0].zones: Invalid value: ["eu-west-1c","eu-west-1b"]: zones can only be added at the end: set it back to ["eu-west-1a","eu-west-1b"], or create a new pool`,
 		}},

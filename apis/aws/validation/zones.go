@@ -123,7 +123,8 @@ func validateElasticIPs(zones []v1alpha1.Zone, path *field.Path) field.ErrorList
 	return errs
 }
 
-// ValidateZones checks that the CloudProfile has the zones in the region. offered is nil if the CloudProfile is not known.
+// ValidateZones checks that the CloudProfile has the zones in the region. offered is nil if the CloudProfile is not known. Errors have the path of the
+// upstream extension, which is network.zones, so that who matches them finds the same.
 func ValidateZones(config *v1alpha1.InfrastructureConfig, region string, offered *gardencorev1beta1.CloudProfileSpec, fldPath *field.Path) field.ErrorList {
 	if offered == nil {
 		return nil
@@ -141,7 +142,7 @@ func ValidateZones(config *v1alpha1.InfrastructureConfig, region string, offered
 	var errs field.ErrorList
 	for i, zone := range config.Networks.Zones {
 		if !known[zone.Name] {
-			errs = append(errs, field.Invalid(fldPath.Child("networks", "zones").Index(i).Child("name"), zone.Name,
+			errs = append(errs, field.Invalid(fldPath.Child("network", "zones").Index(i).Child("name"), zone.Name,
 				"the CloudProfile has no such zone in the region: choose one of "+strings.Join(fields.Quoted(names), ", ")))
 		}
 	}

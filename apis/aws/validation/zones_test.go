@@ -170,7 +170,7 @@ func TestValidateZones(t *testing.T) {
 	}}
 	config, path := newInfrastructure().InfrastructureConfig, field.NewPath("c")
 	assert.Equal(t, []string{
-		`c.networks.zones[1].name: Invalid value: "eu-west-1b": the CloudProfile has no such zone in the region: choose one of "eu-west-1a", "eu-west-1c"`,
+		`c.network.zones[1].name: Invalid value: "eu-west-1b": the CloudProfile has no such zone in the region: choose one of "eu-west-1a", "eu-west-1c"`,
 	}, messages(validation.ValidateZones(config, "eu-west-1", spec, path)))
 	assert.Empty(t, validation.ValidateZones(config, "eu-west-2", spec, path), "Gardener rejects the region")
 	assert.Empty(t, validation.ValidateZones(config, "eu-west-1", nil, path))
