@@ -70,6 +70,6 @@ func asServed(w admission.Webhook) webhook.Webhook {
 	}
 	return webhook.Webhook{
 		Name: w.Name, Path: "/" + strings.ReplaceAll(w.Name, ".", "/"), Kind: kind, Garden: !w.Runtime, Handler: w.Handler,
-		Rules: w.Rules, ObjectSelector: w.ObjectSelector, AllNamespaces: true, FailurePolicy: policy,
+		Rules: w.Rules, ObjectSelector: w.ObjectSelector, AllNamespaces: true, FailurePolicy: policy, Reinvoked: w.Reinvoked,
 	}
 }

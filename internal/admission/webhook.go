@@ -12,6 +12,8 @@ type Webhook struct {
 	Name string
 	// Mutates is true for a mutating webhook. The others only validate.
 	Mutates bool
+	// Reinvoked is true for a mutating webhook that is called again if another one changes the object after it, since what it sets depends on that.
+	Reinvoked bool
 	// Runtime is true for objects in the runtime cluster, where the process runs, instead of the garden.
 	Runtime bool
 	// Rules and ObjectSelector select the requests. A selector may select everything if the rules are narrow enough. Handler accepts

@@ -56,6 +56,10 @@ func setDesired(c configuration, owner metav1.OwnerReference, caBundle []byte) {
 // registration is a webhook of a configuration without its CA bundle. Every field has a value, also if the API server has a default, so that the
 // actual and the desired object can be compared.
 func (w Webhook) registration(binary string, address address) admissionregistrationv1.MutatingWebhook {
+	reinvocation := admissionregistrationv1.NeverReinvocationPolicy
+	if w.Reinvoked {
+		reinvocation = admissionregistrationv1.IfNeededReinvocationPolicy
+	}
 	return admissionregistrationv1.MutatingWebhook{
 		Name:              webhookName(w.Name, binary),
 		ClientConfig:      address.clientConfig(w.Path, nil),
@@ -68,7 +72,7 @@ func (w Webhook) registration(binary string, address address) admissionregistrat
 		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
 		TimeoutSeconds:          new(int32(w.Timeout / time.Second)),
 		AdmissionReviewVersions: []string{"v1"},
-		ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
+		ReinvocationPolicy:      &reinvocation,
 	}
 }
 

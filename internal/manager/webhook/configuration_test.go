@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -54,6 +55,20 @@ func TestConfigurations_OneKind(t *testing.T) {
 	require.Len(t, both, 2)
 	assert.True(t, both[0].wanted())
 	assert.False(t, both[1].wanted(), "a configuration without webhooks is none")
+}
+
+func TestConfigurations_Reinvoked(t *testing.T) {
+	again := configMapWebhook("again", allow)
+	again.Reinvoked = true
+	webhooks, err := complete([]Webhook{configMapWebhook("tune", allow), again}, []string{"tune", "again"})
+	require.NoError(t, err)
+	var policies []admissionregistrationv1.ReinvocationPolicyType
+	for _, w := range webhooks {
+		policies = append(policies, *w.registration("x", address{}).ReinvocationPolicy)
+	}
+	assert.Equal(t, []admissionregistrationv1.ReinvocationPolicyType{
+		admissionregistrationv1.NeverReinvocationPolicy, admissionregistrationv1.IfNeededReinvocationPolicy,
+	}, policies)
 }
 
 func TestAddress(t *testing.T) {

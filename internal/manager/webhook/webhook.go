@@ -44,6 +44,9 @@ type Webhook struct {
 	AllNamespaces bool
 	// FailurePolicy applies when the webhook cannot be called. Defaults to Fail.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
+	// Reinvoked is true for a mutating webhook that is called again if a later one, possibly of another binary, changes the object: what it sets depends on
+	// what others set. It changes nothing when it is called again otherwise.
+	Reinvoked bool
 	// Timeout is how long the webhook may take, in whole seconds up to 30. Defaults to 10 seconds.
 	Timeout time.Duration
 	// Handler handles the requests. Its context ends with the Timeout, not with the process.
