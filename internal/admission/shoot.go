@@ -61,6 +61,9 @@ func ShootDefaults(providerType string, set func(ctx context.Context, shoot, old
 		if shoot.Spec.Provider.Type != providerType || len(shoot.Spec.Provider.Workers) == 0 || !TakesDefaults(shoot, old) {
 			return nil
 		}
+		if len(tooLargeShoot(shoot, old)) > 0 { // rejected by validation
+			return nil
+		}
 		return set(ctx, shoot, old)
 	})
 	return webhook
