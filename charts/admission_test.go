@@ -96,6 +96,7 @@ func TestRender_AdmissionGolden(t *testing.T) {
 			"everything":         allAdmissionValues(),
 			"nothing":            minimalAdmissionValues(),
 			"only-openstack":     typesOnly(name, "openstack"),
+			"only-aws":           typesOnly(name, "aws"),
 			"only-calico":        typesOnly(name, "calico"),
 			"only-registrations": typesOnly(name, "registrations"),
 		})
@@ -121,7 +122,7 @@ func TestRender_AdmissionInvalidValues(t *testing.T) {
 		want   []string
 	}{
 		"no types":                    {map[string]any{"types": []string{}}, []string{"'/types'", "minItems"}},
-		"an unknown type":             {map[string]any{"types": []string{"aws"}}, []string{"'/types/0'", "'openstack', 'calico', 'registrations'"}},
+		"an unknown type":             {map[string]any{"types": []string{"azure"}}, []string{"'/types/0'", "'openstack', 'aws', 'calico', 'registrations'"}},
 		"a type twice":                {map[string]any{"types": []string{"calico", "calico"}}, []string{"'/types'"}},
 		"a name that is none":         {map[string]any{"concurrentSyncs": 3}, []string{"concurrentSyncs: this chart has no such value"}},
 		"a role":                      {map[string]any{"role": "primary"}, []string{"role: this chart has no such value"}},

@@ -17,7 +17,7 @@ func typesOf(name string) []string {
 	case "network-controller":
 		return []string{"calico"}
 	case AdmissionRuntime, AdmissionApplication:
-		return []string{"openstack", "calico", "registrations"}
+		return []string{"openstack", "aws", "calico", "registrations"}
 	case InstallationSeed, InstallationRuntime, InstallationApplication:
 		return []string{"trellis"}
 	case "infrastructure-controller":

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trellis-garden/trellis/internal/admission/aws"
 	"github.com/trellis-garden/trellis/internal/admission/calico"
 	"github.com/trellis-garden/trellis/internal/admission/openstack"
 	"github.com/trellis-garden/trellis/internal/manager"
@@ -15,6 +16,7 @@ import (
 // defaults are the defaults of new shoots.
 type defaults struct {
 	openstack openstack.Options
+	aws       aws.Options
 	calico    calico.Options
 }
 
@@ -22,7 +24,8 @@ type defaults struct {
 func newDefaults() *defaults {
 	return &defaults{
 		openstack: openstack.Options{NodeLocalDNSWithoutTCP: true},
-		calico:    calico.Options{OverlayOff: []string{openstack.Type}, PodRoutes: []string{openstack.Type}},
+		aws:       aws.Options{NodeLocalDNSWithoutTCP: true},
+		calico:    calico.Options{OverlayOff: []string{openstack.Type, aws.Type}, PodRoutes: []string{openstack.Type}},
 	}
 }
 
@@ -44,13 +47,13 @@ func (d *defaults) flags() manager.FlagSection {
 		},
 		{
 			Name: "default-node-local-dns-without-tcp", Defaults: strconv.FormatBool(d.openstack.NodeLocalDNSWithoutTCP),
-			Usage: "The node-local DNS of shoots on OpenStack asks upstream by UDP, unless they say otherwise; older ones follow with their next change.",
+			Usage: "The node-local DNS of shoots on OpenStack and AWS asks upstream by UDP, unless they say otherwise; older ones follow with their next change.",
 			Set: func(text string) error {
 				without, err := strconv.ParseBool(text)
 				if err != nil {
 					return errors.New("must be true or false")
 				}
-				d.openstack.NodeLocalDNSWithoutTCP = without
+				d.openstack.NodeLocalDNSWithoutTCP, d.aws.NodeLocalDNSWithoutTCP = without, without
 				return nil
 			},
 		},

@@ -61,6 +61,9 @@ func TestAsServed(t *testing.T) {
 		"shoot.openstack": {
 			Path: "/shoot/openstack", Kind: webhook.Validating, Garden: true, FailurePolicy: admissionregistrationv1.Fail,
 		},
+		"shootdefaults.aws": {
+			Path: "/shootdefaults/aws", Kind: webhook.Mutating, Garden: true, FailurePolicy: admissionregistrationv1.Fail, Reinvoked: true,
+		},
 		"shootdefaults.calico": {
 			Path: "/shootdefaults/calico", Kind: webhook.Mutating, Garden: true, FailurePolicy: admissionregistrationv1.Fail,
 		},
@@ -77,6 +80,7 @@ func TestAsServed(t *testing.T) {
 		assert.Equal(t, want.Kind, got.Kind, name)
 		assert.Equal(t, want.Garden, got.Garden, name)
 		assert.Equal(t, want.FailurePolicy, got.FailurePolicy, name)
+		assert.Equal(t, want.Reinvoked, got.Reinvoked, name)
 	}
 }
 
@@ -92,24 +96,26 @@ func TestDefaultFlags(t *testing.T) {
 	}
 	t.Run("say what goes when nothing is said", func(t *testing.T) {
 		d := newDefaults()
-		assert.Equal(t, []string{"openstack"}, d.calico.OverlayOff)
+		assert.Equal(t, []string{"openstack", "aws"}, d.calico.OverlayOff)
 		assert.Equal(t, []string{"openstack"}, d.calico.PodRoutes)
 		assert.True(t, d.openstack.NodeLocalDNSWithoutTCP)
+		assert.True(t, d.aws.NodeLocalDNSWithoutTCP)
 	})
 	t.Run("take what is said", func(t *testing.T) {
 		d := newDefaults()
-		require.NoError(t, set(d, "default-overlay-off", "openstack, aws"))
+		require.NoError(t, set(d, "default-overlay-off", "openstack, azure"))
 		require.NoError(t, set(d, "default-pod-routes", ""))
 		require.NoError(t, set(d, "default-node-local-dns-without-tcp", "false"))
-		assert.Equal(t, []string{"openstack", "aws"}, d.calico.OverlayOff)
+		assert.Equal(t, []string{"openstack", "azure"}, d.calico.OverlayOff)
 		assert.Empty(t, d.calico.PodRoutes)
 		assert.False(t, d.openstack.NodeLocalDNSWithoutTCP)
+		assert.False(t, d.aws.NodeLocalDNSWithoutTCP)
 	})
 	t.Run("refuse what makes no sense", func(t *testing.T) {
 		d := newDefaults()
 		assert.EqualError(t, set(d, "default-overlay-off", "openstack,"), "has an empty element")
 		assert.EqualError(t, set(d, "default-overlay-off", "aws,aws"), `has "aws" twice`)
 		assert.EqualError(t, set(d, "default-node-local-dns-without-tcp", "perhaps"), "must be true or false")
-		assert.Equal(t, []string{"openstack"}, d.calico.OverlayOff)
+		assert.Equal(t, []string{"openstack", "aws"}, d.calico.OverlayOff)
 	})
 }

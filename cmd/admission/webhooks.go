@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/admission"
+	"github.com/trellis-garden/trellis/internal/admission/aws"
 	"github.com/trellis-garden/trellis/internal/admission/calico"
 	"github.com/trellis-garden/trellis/internal/admission/openstack"
 	"github.com/trellis-garden/trellis/internal/admission/registration"
@@ -17,7 +18,7 @@ import (
 )
 
 // types are the types that have a provider package.
-func types() []string { return []string{openstack.Type, calico.Type, registration.Type} }
+func types() []string { return []string{openstack.Type, aws.Type, calico.Type, registration.Type} }
 
 // webhooksOf returns the webhooks of a type, which read the two clusters.
 func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaults) []admission.Webhook {
@@ -25,6 +26,8 @@ func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaul
 	switch provider {
 	case openstack.Type:
 		return openstack.Webhooks(garden, defaults.openstack)
+	case aws.Type:
+		return aws.Webhooks(garden, defaults.aws)
 	case calico.Type:
 		return calico.Webhooks(defaults.calico)
 	case registration.Type:

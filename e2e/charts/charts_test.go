@@ -103,7 +103,7 @@ func typesOf(name string) []string {
 	case "network-controller":
 		return []string{"calico"}
 	case charts.AdmissionRuntime, charts.AdmissionApplication:
-		return []string{"openstack", "calico", "registrations"}
+		return []string{"openstack", "aws", "calico", "registrations"}
 	case charts.InstallationSeed, charts.InstallationRuntime, charts.InstallationApplication:
 		return []string{"trellis"}
 	default:

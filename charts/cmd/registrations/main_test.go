@@ -73,7 +73,7 @@ func TestGenerate(t *testing.T) {
 		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network="+file(t, "calico.yaml", "logLevel: debug"))
 	require.Equal(t, exitOK, got.code, got.errOut)
 	assert.Contains(t, got.out, folder+"/network: Network of type calico by network-controller v1.2.3\n")
-	assert.Contains(t, got.out, folder+"/admission: admission of openstack, calico, registrations v1.2.3\n")
+	assert.Contains(t, got.out, folder+"/admission: admission of openstack, aws, calico, registrations v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/controllerinstallation: installer of type trellis v1.2.3\n")
 
 	calico, err := os.ReadFile(filepath.Join(folder, "network", "oci.yaml"))

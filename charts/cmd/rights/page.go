@@ -60,4 +60,4 @@ func page() (string, error) {
 }
 
 // admissionTypes are all types that admission has.
-func admissionTypes() []string { return []string{"openstack", "calico", "registrations"} }
+func admissionTypes() []string { return []string{"openstack", "aws", "calico", "registrations"} }
