@@ -20,6 +20,7 @@ func parts() []part {
 		{"NamespacedCloudProfiles", testNamespacedCloudProfiles},
 		{"Secrets", testSecrets},
 		{"Bindings", testBindings},
+		{"AWS", testAWS},
 		{"Registrations", testRegistrations},
 		{"Defaults", testDefaults},
 		{"Configurations", testConfigurations},

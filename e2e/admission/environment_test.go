@@ -75,12 +75,13 @@ func (env *environment) setUp(t *testing.T) {
 	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "clouds", Resources: slices.Concat(
 		garden.Primary("openstack", "Infrastructure", "ControlPlane", "Worker"), garden.Primary("azure", "Infrastructure", "ControlPlane", "Worker"),
 	)}))
+	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "aws", Resources: garden.Primary("aws", "Infrastructure", "ControlPlane", "Worker")}))
 	require.NoError(t, env.Register(t.Context(), garden.Registration{Name: "others", Resources: slices.Concat(
 		garden.Primary("calico", "Network"), garden.Primary("cilium", "Network"),
 		garden.Primary(garden.MachineImage, "OperatingSystemConfig"), garden.Primary(garden.DNS, "DNSRecord"),
 		garden.Primary("gvisor", "ContainerRuntime"), garden.Primary("kata", "ContainerRuntime"),
 	)}))
-	for _, object := range baseObjects() {
+	for _, object := range slices.Concat(baseObjects(), awsObjects()) {
 		env.store(t, object)
 	}
 	var last error

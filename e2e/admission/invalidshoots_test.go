@@ -53,7 +53,7 @@ func storeInvalidShoots(t *testing.T, env *environment) map[string]string {
 	t.Helper()
 	_, err := env.AddSeed(t.Context(), "seed", garden.SeedOptions{})
 	require.NoError(t, err)
-	for _, object := range append(oldObjects(), newShoot(plain)) {
+	for _, object := range append(oldObjects(), newShoot(plain), outdatedAWSShoot()) {
 		env.store(t, object)
 	}
 	names := map[string]string{}
