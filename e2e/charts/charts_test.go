@@ -106,6 +106,8 @@ func typesOf(name string) []string {
 		return []string{"openstack", "aws", "calico", "registrations"}
 	case charts.InstallationSeed, charts.InstallationRuntime, charts.InstallationApplication:
 		return []string{"trellis"}
+	case "infrastructure-controller":
+		return []string{"openstack", "aws"}
 	default:
 		return []string{"openstack"}
 	}
@@ -121,7 +123,11 @@ func renderAs(t *testing.T, release charts.Release, name string, values map[stri
 	t.Helper()
 	archive, err := charts.Archive(name, "v0.1.0")
 	require.NoError(t, err)
-	all := map[string]any{"types": typesOf(name)}
+	types := typesOf(name)
+	if values["role"] == "secondary" {
+		types = slices.DeleteFunc(types, func(one string) bool { return one == "aws" }) // which has no observers
+	}
+	all := map[string]any{"types": types}
 	maps.Copy(all, values)
 	objects, err := charts.Render(archive, release, all)
 	require.NoError(t, err)

@@ -29,15 +29,15 @@ func quoted(path string) string { return `"` + ours + path + `"` }
 
 // edits are all changes to files outside of the provider's own packages, by file: those of section "Plug it in" in docs/development/add-a-provider.md.
 func edits() map[string][]edit {
-	const types = "[]string{openstack.Type}"
-	withExample := edit{types, "[]string{openstack.Type, example.Type}"}
+	const types = "[]string{openstack.Type"
+	withExample := edit{types, types + ", example.Type"}
 	images := edit{"(openstack.ImageVector())", "(openstack.ImageVector(), example.ImageVector())"}
 	sessions := "example.New(cloudexample.NewSessions(cloudexample.Options{Registerer: p.Registerer})),"
 	cloud := "cloudexample " + quoted("cloud/example")
 	return map[string][]edit{
 		"cmd/infrastructure-controller/main.go": {
 			imports("infrastructure/openstack", cloud, quoted("infrastructure/example")), withExample,
-			insert("\t\topenstack.Type: openstack.New(openStackSessions, openstack.Options{FullCheckInterval: checks.interval}),", "\t\texample.Type: "+sessions),
+			insert("\tdrivers := map[string]infrastructure.Driver{", "\t\texample.Type: "+sessions),
 		},
 		"cmd/controlplane-controller/main.go": {
 			imports("controlplane/openstack", quoted("controlplane/example")), withExample, images,
