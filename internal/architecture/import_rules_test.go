@@ -352,8 +352,32 @@ func contractRules() []importRule {
 			packages: "internal/controlplane/csi",
 			reason:   "storage drivers are rendered independently of cloud, cluster and contract",
 			mayImport: slices.Concat([]string{
-				"internal/controlplane/component", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", vpaTypes,
+				"internal/controlplane/component", "internal/controlplane/rbac", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", vpaTypes,
 			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages:   "internal/controlplane/gcfg",
+			reason:     "a configuration file is a text; it knows syntax only",
+			mayImport:  []string{"internal/cloud"},
+			mayNotLink: []string{"github.com/gophercloud/...", "sigs.k8s.io/controller-runtime/..."},
+		},
+		{
+			packages:   "internal/controlplane/rbac",
+			reason:     "permissions are objects; they know no component",
+			mayImport:  []string{"sigs.k8s.io/controller-runtime/pkg/client"},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages:   "internal/controlplane/featuregates",
+			reason:     "feature gates are checked against Gardener's list",
+			mayImport:  []string{gardener + "/pkg/utils/validation/features"},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages:   "internal/controlplane/nativerouting",
+			reason:     "what native routing needs in a shoot depends on the network plugin, and on no cloud",
+			mayImport:  []string{"internal/controlplane", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client"},
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
@@ -368,12 +392,9 @@ func contractRules() []importRule {
 			packages: "internal/controlplane/openstack",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
-				"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
-				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack/auth", "apis/openstack/...", "apis/networking",
-				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
-				gardener + "/pkg/utils/imagevector", gardener + "/pkg/utils/kubernetes", gardener + "/pkg/utils/version",
-				gardener + "/pkg/utils/validation/features", gardenerTypes,
-			}),
+				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/openstack/auth", "apis/openstack/...",
+				"sigs.k8s.io/controller-runtime/pkg/client", gardenerTypes,
+			}, planPackages()),
 		},
 		{
 			packages: "internal/controlplane/example",
@@ -761,4 +782,12 @@ func gardenerLight() []string {
 
 func testLibraries() []string {
 	return []string{"github.com/stretchr/testify/...", "github.com/google/go-cmp/..."}
+}
+
+// planPackages are those of the ControlPlane contract with which drivers describe what they plan.
+func planPackages() []string {
+	return []string{
+		"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning", "internal/controlplane/gcfg",
+		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/nativerouting", "apis/networking",
+	}
 }

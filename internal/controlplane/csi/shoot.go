@@ -37,7 +37,7 @@ func ShootObjects(drivers []Driver, shoot Shoot) ([]client.Object, error) {
 		objects = append(objects, nodes...)
 	}
 	for _, permission := range permissions(drivers) {
-		objects = append(objects, permission.objects()...)
+		objects = append(objects, permission.Objects()...)
 	}
 	return objects, nil
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/controlplane/featuregates"
 )
 
 const (
@@ -80,13 +81,20 @@ func (in *inputs) ccmFlags() []string {
 	}
 	flags = append(flags, component.ServingFlags(ccmPort, ccmServerFolder)...)
 	flags = append(flags, in.routeFlags()...)
-	if gates := in.featureGates(); gates != "" {
-		flags = append(flags, "--feature-gates="+gates)
-	}
+	flags = append(flags, in.featureGates().Flags()...)
 	for _, agent := range in.userAgents() {
 		flags = append(flags, "--user-agent="+agent)
 	}
 	return flags
+}
+
+// featureGates are the user's for the cloud-controller-manager.
+func (in *inputs) featureGates() featuregates.Gates {
+	gates := featuregates.Gates{KubernetesVersion: in.kubernetesVersion}
+	if manager := in.config.CloudControllerManager; manager != nil {
+		gates.Configured = manager.FeatureGates
+	}
+	return gates
 }
 
 // routeFlags switch the route controller, which is on by default. The ranges of nodes are kube-controller-manager's to give in

@@ -7,6 +7,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/gcfg"
 )
 
 // Names of the configs, which are upstream's, and of the files in them.
@@ -21,7 +22,7 @@ const (
 
 // ccmConfig is the configuration of the cloud-controller-manager.
 func (in *inputs) ccmConfig() (controlplane.Config, error) {
-	file := &iniFile{}
+	file := &gcfg.File{}
 	in.writeGlobal(file)
 	in.writeMetadata(file)
 	if err := in.writeLoadBalancers(file); err != nil {
@@ -29,15 +30,15 @@ func (in *inputs) ccmConfig() (controlplane.Config, error) {
 	}
 	in.writeNetworking(file)
 	if in.routesPods {
-		file.section("Route")
-		file.set("router-id", in.infrastructure.Networks.Router.ID)
+		file.Section("Route")
+		file.Set("router-id", in.infrastructure.Networks.Router.ID)
 	}
 	return in.configOf(ccmConfigName, file)
 }
 
 // cinderConfig is the configuration of the controller of the Cinder driver.
 func (in *inputs) cinderConfig() (controlplane.Config, error) {
-	file := &iniFile{}
+	file := &gcfg.File{}
 	in.writeGlobal(file)
 	in.writeMetadata(file)
 	in.writeBlockStorage(file)
@@ -47,9 +48,9 @@ func (in *inputs) cinderConfig() (controlplane.Config, error) {
 // cinderNodeFiles are the configuration of the Cinder driver on nodes, which never logs in: it contains no credentials. Settings of volumes are the same as
 // the controller's: the controller uses ignore-volume-az, nodes the others.
 func (in *inputs) cinderNodeFiles() (map[string][]byte, error) {
-	file := &iniFile{}
+	file := &gcfg.File{}
 	in.writeBlockStorage(file)
-	data, err := file.bytes()
+	data, err := file.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("writing the configuration of the Cinder driver on nodes: %w", err)
 	}
@@ -57,8 +58,8 @@ func (in *inputs) cinderNodeFiles() (map[string][]byte, error) {
 }
 
 // configOf returns a config with the login and the CA bundle.
-func (in *inputs) configOf(name string, file *iniFile) (controlplane.Config, error) {
-	data, err := file.bytes()
+func (in *inputs) configOf(name string, file *gcfg.File) (controlplane.Config, error) {
+	data, err := file.Bytes()
 	if err != nil {
 		return controlplane.Config{}, fmt.Errorf("writing %s: %w", name, err)
 	}
@@ -69,50 +70,50 @@ func (in *inputs) configOf(name string, file *iniFile) (controlplane.Config, err
 	return config, nil
 }
 
-func (in *inputs) writeGlobal(file *iniFile) {
-	file.section("Global")
+func (in *inputs) writeGlobal(file *gcfg.File) {
+	file.Section("Global")
 	for _, fact := range loginFacts(in.credentials, in.region) {
-		file.setFrom(fact.where(), fact.inFile, fact.value)
+		file.SetFrom(fact.where(), fact.inFile, fact.value)
 	}
 	if in.credentials.CACert != "" {
-		file.set("ca-file", cloudConfigFolder+"/"+keystoneCAFile)
+		file.Set("ca-file", cloudConfigFolder+"/"+keystoneCAFile)
 	}
 }
 
 // writeMetadata writes the timeout of requests to OpenStack, which is in this section.
-func (in *inputs) writeMetadata(file *iniFile) {
+func (in *inputs) writeMetadata(file *gcfg.File) {
 	if timeout := in.profile.RequestTimeout; timeout != nil && timeout.Duration > 0 {
-		file.section("Metadata")
-		file.set("request-timeout", timeout.Duration.String())
+		file.Section("Metadata")
+		file.Set("request-timeout", timeout.Duration.String())
 	}
 }
 
-func (in *inputs) writeBlockStorage(file *iniFile) {
-	file.section("BlockStorage")
-	file.set("rescan-on-resize", boolText(in.profile.RescanBlockStorageOnResize))
-	file.set("ignore-volume-az", boolText(in.profile.IgnoreVolumeAZ))
-	file.set("node-volume-attach-limit", numberText(in.profile.NodeVolumeAttachLimit))
+func (in *inputs) writeBlockStorage(file *gcfg.File) {
+	file.Section("BlockStorage")
+	file.Set("rescan-on-resize", boolText(in.profile.RescanBlockStorageOnResize))
+	file.Set("ignore-volume-az", boolText(in.profile.IgnoreVolumeAZ))
+	file.Set("node-volume-attach-limit", numberText(in.profile.NodeVolumeAttachLimit))
 }
 
 // writeNetworking writes which addresses of a server are a node's. The shoot's own network is always one of the internal ones: once a network is named,
 // addresses in others do not count.
-func (in *inputs) writeNetworking(file *iniFile) {
+func (in *inputs) writeNetworking(file *gcfg.File) {
 	addresses := in.config.NodeAddresses
 	if addresses == nil {
 		addresses = &openstackv1alpha1.NodeAddresses{}
 	}
-	file.section("Networking")
-	file.set("internal-network-name", in.infrastructure.Networks.Name)
+	file.Section("Networking")
+	file.Set("internal-network-name", in.infrastructure.Networks.Name)
 	for _, name := range addresses.InternalNetworkNames {
 		if name != in.infrastructure.Networks.Name {
-			file.set("internal-network-name", name)
+			file.Set("internal-network-name", name)
 		}
 	}
 	for _, name := range addresses.PublicNetworkNames {
-		file.set("public-network-name", name)
+		file.Set("public-network-name", name)
 	}
-	file.set("address-sort-order", strings.Join(addresses.SortOrder, ","))
-	file.set("ipv6-support-disabled", boolText(addresses.IPv6Disabled))
+	file.Set("address-sort-order", strings.Join(addresses.SortOrder, ","))
+	file.Set("ipv6-support-disabled", boolText(addresses.IPv6Disabled))
 }
 
 // nodeSubnet returns the ID of the IPv4 subnet of the nodes.

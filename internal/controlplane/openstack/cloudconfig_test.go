@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/controlplane/gcfg"
 	"github.com/trellis-garden/trellis/internal/golden"
 )
 
@@ -169,17 +170,17 @@ func TestINIFile_Quoting(t *testing.T) {
 		}
 		return string(runes)
 	}
-	file, want := &iniFile{}, map[string]map[string]string{}
+	file, want := &gcfg.File{}, map[string]map[string]string{}
 	for len(want) < 300 {
 		label, value := strings.ReplaceAll(text(), "\n", "!"), text()
 		if want[label] != nil {
 			continue
 		}
 		want[label] = map[string]string{"FloatingSubnet": value}
-		file.labeled("LoadBalancerClass", label)
-		file.set("floating-subnet", value)
+		file.Labeled("LoadBalancerClass", label)
+		file.Set("floating-subnet", value)
 	}
-	data, err := file.bytes()
+	data, err := file.Bytes()
 	require.NoError(t, err)
 	checkGoldenText(t, filepath.Join("ccm", "quoting.conf"), data)
 

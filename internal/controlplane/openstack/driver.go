@@ -5,15 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/apis/networking"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
+	"github.com/trellis-garden/trellis/internal/controlplane/nativerouting"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
@@ -73,16 +72,24 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuring Manila: %w", err)
 	}
+	var (
+		policy []client.Object
+		stale  []controlplane.NodeCondition
+	)
+	if in.routesPods {
+		shoot := nativerouting.Shoot{NetworkType: in.networkType, MutatingPolicies: in.mutatingPolicies}
+		policy, stale = shoot.Objects(), shoot.StaleNodeConditions()
+	}
 	return &controlplane.Plan{
 		Configs:             configs,
 		Certificates:        []controlplane.Certificate{{Name: ccmCertificate, Service: ccmName}},
 		Components:          []component.Component{in.cloudControllerManager()},
 		CSIDrivers:          drivers,
-		ShootObjects:        slices.Concat(ccmRBAC(), manila, in.calicoPolicy()),
+		ShootObjects:        slices.Concat(ccmRBAC(), manila, policy),
 		StorageClasses:      in.storageClasses(),
 		SnapshotClasses:     in.snapshotClasses(),
 		Retired:             []client.Object{retiredBinding()},
-		StaleNodeConditions: in.staleNodeConditions(),
+		StaleNodeConditions: stale,
 		Messages:            in.messages(),
 	}, nil
 }
@@ -102,11 +109,7 @@ func (in *inputs) configs() ([]controlplane.Config, error) {
 
 // messages describe what is accepted for existing shoots only.
 func (in *inputs) messages() []string {
-	var messages []string
-	if unknown := in.unknownFeatureGates(); len(unknown) > 0 {
-		messages = append(messages, fmt.Sprintf("feature gates %s are left out: Kubernetes %s does not have them, or has locked them; remove them from "+
-			"cloudControllerManager.featureGates", strings.Join(unknown, ", "), in.kubernetesVersion))
-	}
+	messages := in.featureGates().Messages("cloudControllerManager.featureGates")
 	if !in.hasManila() {
 		return messages
 	}
@@ -119,13 +122,4 @@ func (in *inputs) messages() []string {
 			", whose names cannot be part of one: use the class "+manilaClass+"-auto")
 	}
 	return messages
-}
-
-// staleNodeConditions are those that Calico leaves on nodes when it stops encapsulating packets: then the cloud-controller-manager's route controller sets the
-// condition of a node's network, and would take a stale "unavailable" for its own.
-func (in *inputs) staleNodeConditions() []controlplane.NodeCondition {
-	if !in.routesPods || in.networkType != networking.Calico {
-		return nil
-	}
-	return []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"CalicoIsUp", "CalicoIsDown"}}}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/internal/controlplane/gcfg"
 )
 
 // The defaults of load balancers, which are upstream's.
@@ -17,7 +18,7 @@ const (
 const anySubnet = "~.*"
 
 // writeLoadBalancers writes the settings of all load balancers, and the classes for Services.
-func (in *inputs) writeLoadBalancers(file *iniFile) error {
+func (in *inputs) writeLoadBalancers(file *gcfg.File) error {
 	nodes, err := in.nodeSubnet()
 	if err != nil {
 		return err
@@ -25,39 +26,39 @@ func (in *inputs) writeLoadBalancers(file *iniFile) error {
 	chosen := in.chosenClasses()
 	global := in.globalClass(chosen, nodes)
 
-	file.section("LoadBalancer")
-	file.set("lb-version", "v2")
-	file.set("lb-provider", in.config.LoadBalancerProvider)
+	file.Section("LoadBalancer")
+	file.Set("lb-version", "v2")
+	file.Set("lb-provider", in.config.LoadBalancerProvider)
 	if in.config.LoadBalancerProvider == "ovn" { // it knows no other method, and leaves source addresses as they are
-		file.set("lb-method", "SOURCE_IP_PORT")
-		file.set("manage-security-groups", "true")
+		file.Set("lb-method", "SOURCE_IP_PORT")
+		file.Set("manage-security-groups", "true")
 	}
 	in.writeLoadBalancerOptions(file)
 	writeClass(file, global)
 	for _, class := range uniqueNames(in.withVPN(chosen)) {
-		file.labeled("LoadBalancerClass", class.Name)
+		file.Labeled("LoadBalancerClass", class.Name)
 		writeClass(file, ownSubnets(class, global))
 	}
 	return nil
 }
 
-func (in *inputs) writeLoadBalancerOptions(file *iniFile) {
+func (in *inputs) writeLoadBalancerOptions(file *gcfg.File) {
 	options := in.config.LoadBalancer
 	if options == nil {
 		options = &openstackv1alpha1.LoadBalancerConfig{}
 	}
 	writeMonitor(file, options.Monitor)
-	file.set("availability-zone", value(options.AvailabilityZone))
-	file.set("flavor-id", value(options.FlavorID))
-	file.set("max-shared-lb", numberText(options.MaxSharedLB))
-	file.set("cascade-delete", boolText(options.CascadeDelete))
+	file.Set("availability-zone", value(options.AvailabilityZone))
+	file.Set("flavor-id", value(options.FlavorID))
+	file.Set("max-shared-lb", numberText(options.MaxSharedLB))
+	file.Set("cascade-delete", boolText(options.CascadeDelete))
 	if hostname := options.IngressHostname; hostname != nil && hostname.Enabled {
-		file.set("enable-ingress-hostname", "true")
-		file.set("ingress-hostname-suffix", value(hostname.Suffix))
+		file.Set("enable-ingress-hostname", "true")
+		file.Set("ingress-hostname-suffix", value(hostname.Suffix))
 	}
 }
 
-func writeMonitor(file *iniFile, monitor *openstackv1alpha1.HealthMonitor) {
+func writeMonitor(file *gcfg.File, monitor *openstackv1alpha1.HealthMonitor) {
 	if monitor == nil {
 		monitor = &openstackv1alpha1.HealthMonitor{}
 	}
@@ -74,25 +75,25 @@ func writeMonitor(file *iniFile, monitor *openstackv1alpha1.HealthMonitor) {
 	if monitor.MaxRetries != nil {
 		retries = numberText(monitor.MaxRetries)
 	}
-	file.set("create-monitor", enabled)
-	file.set("monitor-delay", delay)
-	file.set("monitor-timeout", timeout)
-	file.set("monitor-max-retries", retries)
-	file.set("monitor-max-retries-down", numberText(monitor.MaxRetriesDown))
+	file.Set("create-monitor", enabled)
+	file.Set("monitor-delay", delay)
+	file.Set("monitor-timeout", timeout)
+	file.Set("monitor-max-retries", retries)
+	file.Set("monitor-max-retries-down", numberText(monitor.MaxRetriesDown))
 }
 
 // writeClass writes the networks of a class. Missing keys are taken from [LoadBalancer].
-func writeClass(file *iniFile, class openstackv1alpha1.LoadBalancerClass) {
-	file.set("floating-network-id", value(class.FloatingNetworkID))
+func writeClass(file *gcfg.File, class openstackv1alpha1.LoadBalancerClass) {
+	file.Set("floating-network-id", value(class.FloatingNetworkID))
 	switch {
 	case value(class.FloatingSubnetID) != "":
-		file.set("floating-subnet-id", *class.FloatingSubnetID)
+		file.Set("floating-subnet-id", *class.FloatingSubnetID)
 	case value(class.FloatingSubnetName) != "":
-		file.set("floating-subnet", *class.FloatingSubnetName)
+		file.Set("floating-subnet", *class.FloatingSubnetName)
 	default:
-		file.set("floating-subnet-tags", value(class.FloatingSubnetTags))
+		file.Set("floating-subnet-tags", value(class.FloatingSubnetTags))
 	}
-	file.set("subnet-id", value(class.SubnetID))
+	file.Set("subnet-id", value(class.SubnetID))
 }
 
 // offeredClasses are those of the floating pool in the cloud profile.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/controlplane/rbac"
 )
 
 const (
@@ -41,11 +42,9 @@ func (in *inputs) manilaShootObjects() ([]client.Object, error) {
 			Type:       corev1.SecretTypeOpaque,
 			Data:       data,
 		},
-		role(manilaLoginRole, []rbacv1.PolicyRule{{
-			APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}, ResourceNames: []string{manilaLogin},
-		}}),
-		roleBinding(manilaLoginRole, manilaLoginRole,
-			serviceAccount(accountProvisioner), serviceAccount(accountResizer), serviceAccount(accountSnapshotter)),
+		rbac.Role(manilaLoginRole, []rbacv1.PolicyRule{rbac.NamedRule("", "secrets", []string{manilaLogin}, "get")}),
+		rbac.RoleBinding(manilaLoginRole, manilaLoginRole,
+			rbac.Subject(accountProvisioner), rbac.Subject(accountResizer), rbac.Subject(accountSnapshotter)),
 		in.manilaStorageClass(manilaClass, nil),
 		in.manilaStorageClass(manilaClass+"-auto", map[string]string{"autoTopology": "true"}),
 	}

@@ -3,8 +3,6 @@ package openstack
 import (
 	"fmt"
 
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
@@ -13,7 +11,7 @@ import (
 // Tune implements controlplane.Driver.
 func (d *Driver) Tune(request *controlplane.TuneRequest) (*tuning.Tuning, error) {
 	if request.Scope == tuning.ControlPlane {
-		return &tuning.Tuning{KubeAPIServer: tuneKubeAPIServer(), KubeControllerManager: tuneKubeControllerManager()}, nil
+		return &tuning.Tuning{KubeAPIServer: tuning.KubeAPIServerWithoutCloud(), KubeControllerManager: tuning.KubeControllerManagerWithoutCloud()}, nil
 	}
 	profile := &openstackv1alpha1.CloudProfileConfig{}
 	if raw := request.Cluster.CloudProfile.Spec.ProviderConfig; raw != nil {
@@ -24,30 +22,6 @@ func (d *Driver) Tune(request *controlplane.TuneRequest) (*tuning.Tuning, error)
 	}
 	resolver := newResolver(profile)
 	return &tuning.Tuning{Kubelet: tuneKubelet(), Units: resolver.units(), Files: resolver.files()}, nil
-}
-
-// tuneKubeAPIServer finds nothing to do in what Gardener renders today: the contract of control-plane webhooks forbids these
-// flags. It stays for whoever else adds them, an older gardenlet or another webhook: a kube-apiserver has had no cloud provider
-// since 1.31, and one of today does not even start with such a flag.
-func tuneKubeAPIServer() tuning.Pod {
-	return tuning.Pod{DropFlags: []string{"--cloud-provider", "--cloud-config"}}
-}
-
-// tuneKubeControllerManager says that the cloud's part is done elsewhere. Only the first flag makes a difference to what
-// Gardener renders today. The rest is what times before the cloud-controller-manager left in Deployments: a configuration and a
-// plugin for a cloud provider in the process, certificates of the host to trust the cloud, and the way to reach it. Gardener
-// writes the whole pod anew when it reconciles, but others change single fields of what they find.
-func tuneKubeControllerManager() tuning.Pod {
-	return tuning.Pod{
-		SetFlags:    map[string]string{"--cloud-provider": "external"},
-		DropFlags:   []string{"--cloud-config", "--external-cloud-volume-plugin"},
-		DropVolumes: []string{"etc-ssl", "usr-share-ca-certificates"},
-		DropLabels: []string{
-			v1beta1constants.LabelNetworkPolicyToBlockedCIDRs,
-			v1beta1constants.LabelNetworkPolicyToPublicNetworks,
-			v1beta1constants.LabelNetworkPolicyToPrivateNetworks,
-		},
-	}
 }
 
 func tuneKubelet() tuning.Kubelet {

@@ -29,7 +29,9 @@ func (in *inputs) validate(shoot *controlplane.Shoot) field.ErrorList {
 		Secrets:          secretReferences(shoot.Cluster.Shoot),
 		IPv6:             hasIPv6(shoot.Cluster.Shoot),
 	}, configPath())
-	errs = append(errs, in.validateFeatureGates(configPath())...)
+	if in.isNew {
+		errs = append(errs, in.featureGates().Validate(configPath().Child("cloudControllerManager", "featureGates"))...)
+	}
 	return append(errs, in.validatePodRanges()...)
 }
 

@@ -1,4 +1,4 @@
-package openstack
+package gcfg_test
 
 import (
 	"strings"
@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/controlplane/gcfg"
 )
 
-func TestINIFile_Set(t *testing.T) {
+func TestFile_Set(t *testing.T) {
 	for sentence, test := range map[string]struct{ text, line string }{
 		"plain":                             {"secret", `key = "secret"`},
 		"quotes":                            {`"`, `key = "\""`},
@@ -26,29 +27,29 @@ func TestINIFile_Set(t *testing.T) {
 		"the sign for a broken character":   {"\ufffd", "key = \"\ufffd\""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			file := &iniFile{}
-			file.section("Global")
-			file.set("key", test.text)
-			data, err := file.bytes()
+			file := &gcfg.File{}
+			file.Section("Global")
+			file.Set("key", test.text)
+			data, err := file.Bytes()
 			require.NoError(t, err)
 			require.Equal(t, "[Global]\n"+test.line+"\n", string(data))
-			require.Equal(t, []string{"Global", "", "key", test.text}, readINI(t, string(data))[0])
+			require.Equal(t, []string{"Global", "", "key", test.text}, readFile(t, string(data))[0])
 		})
 	}
 }
 
-func TestINIFile_SetUnrepresentable(t *testing.T) {
+func TestFile_SetUnrepresentable(t *testing.T) {
 	for sentence, test := range map[string]struct{ text, what string }{
 		"a carriage return, which readers drop": {"hush\r", "a carriage return"},
 		"NUL":                                   {"hush\x00", "a NUL character"},
 		"half a character":                      {"hush\xc3", "bytes that are not UTF-8"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			file := &iniFile{}
-			file.section("Global")
-			file.setFrom(`"password" in the Secret`, "password", test.text)
-			file.set("region", test.text)
-			data, err := file.bytes()
+			file := &gcfg.File{}
+			file.Section("Global")
+			file.SetFrom(`"password" in the Secret`, "password", test.text)
+			file.Set("region", test.text)
+			data, err := file.Bytes()
 			require.Nil(t, data)
 			require.Equal(t, cloud.Configuration, cloud.KindOf(err))
 			require.ErrorContains(t, err, `"password" in the Secret holds `+test.what)
@@ -58,7 +59,7 @@ func TestINIFile_SetUnrepresentable(t *testing.T) {
 	}
 }
 
-func TestINIFile_Labeled(t *testing.T) {
+func TestFile_Labeled(t *testing.T) {
 	for sentence, test := range map[string]struct{ label, headline, problem string }{
 		"plain":                {"default", `[LoadBalancerClass "default"]`, ""},
 		"quotes and backslash": {`a "b" \c]`, `[LoadBalancerClass "a \"b\" \\c]"]`, ""},
@@ -68,43 +69,43 @@ func TestINIFile_Labeled(t *testing.T) {
 		"none":                 {"", "", "is empty"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			file := &iniFile{}
-			file.labeled("LoadBalancerClass", test.label)
-			file.set("key", "value")
-			data, err := file.bytes()
+			file := &gcfg.File{}
+			file.Labeled("LoadBalancerClass", test.label)
+			file.Set("key", "value")
+			data, err := file.Bytes()
 			if test.problem != "" {
 				require.ErrorContains(t, err, test.problem)
 				return
 			}
 			require.NoError(t, err)
 			require.Equal(t, test.headline+"\nkey = \"value\"\n", string(data))
-			require.Equal(t, []string{"LoadBalancerClass", test.label, "key", "value"}, readINI(t, string(data))[0])
+			require.Equal(t, []string{"LoadBalancerClass", test.label, "key", "value"}, readFile(t, string(data))[0])
 		})
 	}
 }
 
-func TestINIFile_SetEmpty(t *testing.T) {
-	file := &iniFile{}
-	file.section("Global")
-	file.set("username", "")
-	file.section("Route")
-	data, err := file.bytes()
+func TestFile_SetEmpty(t *testing.T) {
+	file := &gcfg.File{}
+	file.Section("Global")
+	file.Set("username", "")
+	file.Section("Route")
+	data, err := file.Bytes()
 	require.NoError(t, err)
 	require.Equal(t, "[Global]\n\n[Route]\n", string(data))
 }
 
-// FuzzINI writes anything anywhere. What comes out is refused, or read back as it was. The real reader, gopkg.in/gcfg.v1, has
-// its turn with the files in testdata/cloudconfig.
-func FuzzINI(f *testing.F) {
+// FuzzFile writes anything anywhere. What comes out is refused, or read back as it was. The real reader, gopkg.in/gcfg.v1, has
+// its turn with drivers' golden files.
+func FuzzFile(f *testing.F) {
 	for _, seed := range []string{``, `"`, `\`, `\"`, "\n", "\r\n", "a\x00", "#", "; a", `"]` + "\n[b]", "\xff", "\ufeff", "ä\t=", " "} {
 		f.Add(seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, label, text string) {
-		file := &iniFile{}
-		file.labeled("Class", label)
-		file.set("key", text)
-		file.set("last", "line")
-		data, err := file.bytes()
+		file := &gcfg.File{}
+		file.Labeled("Class", label)
+		file.Set("key", text)
+		file.Set("last", "line")
+		data, err := file.Bytes()
 		bad := func(s string) bool { return !utf8.ValidString(s) || strings.ContainsAny(s, "\r\x00") }
 		require.Equal(t, label == "" || strings.Contains(label, "\n") || bad(label) || bad(text), err != nil)
 		if err != nil {
@@ -114,13 +115,13 @@ func FuzzINI(f *testing.F) {
 		if text == "" {
 			want = want[1:]
 		}
-		require.Equal(t, want, readINI(t, string(data)))
+		require.Equal(t, want, readFile(t, string(data)))
 	})
 }
 
-// readINI reads what iniFile writes by the rules of git's configuration files. It returns section, label, key and value of
+// readFile reads what File writes by the rules of git's configuration files. It returns section, label, key and value of
 // each line.
-func readINI(t *testing.T, text string) [][]string {
+func readFile(t *testing.T, text string) [][]string {
 	t.Helper()
 	var result [][]string
 	section, label := "", ""

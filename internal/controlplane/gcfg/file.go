@@ -1,4 +1,7 @@
-package openstack
+// Package gcfg writes configuration files of cloud providers: those that gopkg.in/gcfg.v1 reads. It escapes every value, so no value can become another key.
+//
+// It knows syntax only, and no cloud.
+package gcfg
 
 import (
 	"fmt"
@@ -8,21 +11,21 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud"
 )
 
-// iniFile writes a file for gopkg.in/gcfg.v1, which parses the configuration of all programs of cloud-provider-openstack. Its syntax is that of git's
+// File writes a file for gopkg.in/gcfg.v1, which parses the configuration of cloud-controller-managers and storage drivers. Its syntax is that of git's
 // configuration files: [Section] or [Section "label"], and lines key = "value". In the quotes a backslash escapes a backslash or a quote; \n and \t are a
 // line feed and a tab, in values only. It cannot represent a carriage return, which the parser drops silently, NUL, which it refuses, and invalid UTF-8. A
 // text with one of these fails the whole file: half a password is worse than none.
-type iniFile struct {
+type File struct {
 	text        strings.Builder
 	sectionName string
 	problems    []string
 }
 
-// section begins a section.
-func (f *iniFile) section(name string) { f.begin(name, "") }
+// Section begins a section.
+func (f *File) Section(name string) { f.begin(name, "") }
 
-// labeled begins a section with a label, which must not be empty.
-func (f *iniFile) labeled(name, label string) {
+// Labeled begins a section with a label, which must not be empty.
+func (f *File) Labeled(name, label string) {
 	location := fmt.Sprintf("the label %q of [%s]", label, name)
 	if label == "" {
 		f.problems = append(f.problems, location+" is empty: give a name")
@@ -34,7 +37,7 @@ func (f *iniFile) labeled(name, label string) {
 	f.begin(name, ` "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(label)+`"`)
 }
 
-func (f *iniFile) begin(name, label string) {
+func (f *File) begin(name, label string) {
 	if f.text.Len() > 0 {
 		f.text.WriteByte('\n')
 	}
@@ -42,13 +45,13 @@ func (f *iniFile) begin(name, label string) {
 	fmt.Fprintf(&f.text, "[%s%s]\n", name, label)
 }
 
-// set writes a key of the section unless its value is empty: for gcfg an empty value is a value.
-func (f *iniFile) set(key, value string) {
-	f.setFrom(fmt.Sprintf("%q of [%s]", key, f.sectionName), key, value)
+// Set writes a key of the section unless its value is empty: for gcfg an empty value is a value.
+func (f *File) Set(key, value string) {
+	f.SetFrom(fmt.Sprintf("%q of [%s]", key, f.sectionName), key, value)
 }
 
-// setFrom is set for a value that has another name elsewhere. Errors name that, never the value.
-func (f *iniFile) setFrom(origin, key, value string) {
+// SetFrom is Set for a value that has another name elsewhere. Errors name that, never the value.
+func (f *File) SetFrom(origin, key, value string) {
 	if value == "" {
 		return
 	}
@@ -57,7 +60,7 @@ func (f *iniFile) setFrom(origin, key, value string) {
 	fmt.Fprintf(&f.text, "%s = \"%s\"\n", key, escaped)
 }
 
-func (f *iniFile) check(origin, text string) {
+func (f *File) check(origin, text string) {
 	var what string
 	switch {
 	case !utf8.ValidString(text):
@@ -72,8 +75,8 @@ func (f *iniFile) check(origin, text string) {
 	f.problems = append(f.problems, fmt.Sprintf("%s holds %s, which a configuration file cannot express: use a text without", origin, what))
 }
 
-// bytes returns the file, or a cloud.Configuration error that names all that cannot be represented.
-func (f *iniFile) bytes() ([]byte, error) {
+// Bytes returns the file, or a cloud.Configuration error that names all that cannot be represented.
+func (f *File) Bytes() ([]byte, error) {
 	if len(f.problems) > 0 {
 		return nil, cloud.Errorf(cloud.Configuration, "%s", strings.Join(f.problems, "; "))
 	}

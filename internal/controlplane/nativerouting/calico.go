@@ -1,22 +1,45 @@
-package openstack
+// Package nativerouting has what a shoot needs beside the routes if a controller makes the cloud's network route packets to pods: the network plugin must not
+// contradict what the controller reports on nodes.
+//
+// It knows the network plugins that do, and no cloud.
+package nativerouting
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/apis/networking"
+	"github.com/trellis-garden/trellis/internal/controlplane"
 )
 
 // calicoPolicyName is upstream's name, of the binding, too.
 const calicoPolicyName = "block-calico-network-unavailable"
 
-// calicoPolicy keeps Calico from setting the condition of a node's network, which the route controller sets if pods are routed natively: otherwise the two
-// contradict each other whenever Calico's pod on a node starts or ends, and the node loses its pods. Calico has no setting for it. If the shoot's
-// kube-apiserver does not support such policies there is none, and the condition changes for a moment.
-func (in *inputs) calicoPolicy() []client.Object {
-	version := in.mutatingPolicies
-	if !in.routesPods || in.networkType != networking.Calico || version == "" {
+// Shoot is what matters of a shoot whose pods are routed natively.
+type Shoot struct {
+	// NetworkType is that of the network plugin, e.g. "calico".
+	NetworkType string
+	// MutatingPolicies is the version in which the shoot serves MutatingAdmissionPolicies (contract.MutatingAdmissionPolicies); empty if it does not.
+	MutatingPolicies string
+}
+
+// StaleNodeConditions are those that Calico leaves on nodes when it stops encapsulating packets: then the route controller sets the condition of a node's
+// network, and would take a stale "unavailable" for its own.
+func (s Shoot) StaleNodeConditions() []controlplane.NodeCondition {
+	if s.NetworkType != networking.Calico {
+		return nil
+	}
+	return []controlplane.NodeCondition{{Type: corev1.NodeNetworkUnavailable, Reasons: []string{"CalicoIsUp", "CalicoIsDown"}}}
+}
+
+// Objects keep Calico from setting the condition of a node's network, which the route controller sets: otherwise the two contradict each other whenever
+// Calico's pod on a node starts or ends, and the node loses its pods. Calico has no setting for it. If the shoot's kube-apiserver does not support such
+// policies there is none, and the condition changes for a moment.
+func (s Shoot) Objects() []client.Object {
+	version := s.MutatingPolicies
+	if s.NetworkType != networking.Calico || version == "" {
 		return nil
 	}
 	policy := &admissionregistrationv1.MutatingAdmissionPolicy{
