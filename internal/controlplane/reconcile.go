@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -156,7 +157,7 @@ func genericKubeconfig(cluster *contract.Cluster) string {
 }
 
 func (d *deployment) deployCRDs(ctx context.Context) error {
-	_, err := d.applyInShoot(ctx, managedresource.Resource{Name: resourceShootCRDs, Objects: d.definitions})
+	_, err := d.applyInShoot(ctx, managedresource.Resource{Name: resourceShootCRDs, Objects: slices.Concat(d.definitions, d.plan.CRDs)})
 	return err
 }
 

@@ -50,6 +50,8 @@ func externalCloud() tuningDriver {
 	return tuningDriver{tuning: tuning.Tuning{
 		KubeAPIServer:         tuning.Pod{DropFlags: []string{"--cloud-provider"}},
 		KubeControllerManager: tuning.Pod{SetFlags: map[string]string{"--cloud-provider": "external"}, DropVolumes: []string{"etc-ssl"}},
+		KubeScheduler:         tuning.Pod{SetFlags: map[string]string{"--scheduler": "yes"}},
+		ClusterAutoscaler:     tuning.Pod{SetFlags: map[string]string{"--autoscaler": "yes"}},
 		Kubelet:               tuning.Kubelet{SetFlags: map[string]string{"--cloud-provider": "external"}},
 		Files:                 []extensionsv1alpha1.File{{Path: "/opt/new"}},
 	}}
@@ -178,6 +180,16 @@ func TestWebhooks_Patches(t *testing.T) {
 		"a kube-apiserver loses one": {
 			"controlplane", create(deploymentKind, kubeAPIServer),
 			[]mutation.Operation{{Op: "remove", Path: "/spec/template/spec/containers/0/args/1"}},
+			1,
+		},
+		"a kube-scheduler gets its own": {
+			"controlplane", create(deploymentKind, strings.ReplaceAll(kubeAPIServer, "kube-apiserver", "kube-scheduler")),
+			[]mutation.Operation{{Op: "add", Path: "/spec/template/spec/containers/0/args/3", Value: "--scheduler=yes"}},
+			1,
+		},
+		"and so does a cluster-autoscaler": {
+			"controlplane", create(deploymentKind, strings.ReplaceAll(kubeAPIServer, "kube-apiserver", "cluster-autoscaler")),
+			[]mutation.Operation{{Op: "add", Path: "/spec/template/spec/containers/0/args/3", Value: "--autoscaler=yes"}},
 			1,
 		},
 		"what is tuned already is not changed": {

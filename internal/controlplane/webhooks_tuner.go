@@ -26,22 +26,28 @@ type tuner struct {
 }
 
 func (t *tuner) tuneDeployment(ctx context.Context, deployment, _ *appsv1.Deployment) error {
+	var tune func(*tuning.Tuning) error
 	switch deployment.Name {
 	case v1beta1constants.DeploymentNameKubeAPIServer:
-		tuned, err := t.tuningFor(ctx, tuning.ControlPlane, "Deployment", deployment)
-		if err != nil {
-			return err
-		}
-		return tuning.TuneKubeAPIServer(deployment, tuned.KubeAPIServer)
+		tune = func(tuned *tuning.Tuning) error { return tuning.TuneKubeAPIServer(deployment, tuned.KubeAPIServer) }
 	case v1beta1constants.DeploymentNameKubeControllerManager:
-		tuned, err := t.tuningFor(ctx, tuning.ControlPlane, "Deployment", deployment)
-		if err != nil {
-			return err
+		tune = func(tuned *tuning.Tuning) error {
+			return tuning.TuneKubeControllerManager(deployment, tuned.KubeControllerManager)
 		}
-		return tuning.TuneKubeControllerManager(deployment, tuned.KubeControllerManager)
+	case v1beta1constants.DeploymentNameKubeScheduler:
+		tune = func(tuned *tuning.Tuning) error { return tuning.TuneKubeScheduler(deployment, tuned.KubeScheduler) }
+	case v1beta1constants.DeploymentNameClusterAutoscaler:
+		tune = func(tuned *tuning.Tuning) error {
+			return tuning.TuneClusterAutoscaler(deployment, tuned.ClusterAutoscaler)
+		}
 	default:
 		return nil
 	}
+	tuned, err := t.tuningFor(ctx, tuning.ControlPlane, "Deployment", deployment)
+	if err != nil {
+		return err
+	}
+	return tune(tuned)
 }
 
 func (t *tuner) tuneOperatingSystemConfig(ctx context.Context, config, _ *extensionsv1alpha1.OperatingSystemConfig) error {

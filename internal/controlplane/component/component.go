@@ -2,6 +2,7 @@ package component
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 // Component is a Deployment in the shoot's namespace of the seed, with a PodDisruptionBudget, a VerticalPodAutoscaler and, if it has metrics, a Service, a
@@ -24,6 +25,11 @@ type Component struct {
 	Egress []Destination
 	// Metrics describes its metrics; nil if there are none.
 	Metrics *Metrics
+	// SeedRules are permissions in the shoot's namespace of the seed: for a component that reads the API of the seed by itself. It then has a ServiceAccount
+	// with the component's name.
+	SeedRules []rbacv1.PolicyRule
+	// PodAnnotations are annotations of its pods, e.g. a checksum of what its processes only read when they start.
+	PodAnnotations map[string]string
 	// Webhooks says how the shoot's kube-apiserver calls the component; nil if it does not.
 	Webhooks *WebhookServer
 }
@@ -72,11 +78,15 @@ type Container struct {
 // KubeconfigPath is the path of the shoot's kubeconfig in a container with ShootAccess.
 const KubeconfigPath = "/var/run/secrets/gardener.cloud/shoot/generic-kubeconfig/kubeconfig"
 
-// Files is a Secret that a container mounts. The Secret's name contains a checksum of its content, so that a change of the content changes the
-// Deployment.
+// Files is a Secret that a container mounts. It has either Source or Secret.
 type Files struct {
-	// Source names a config or a certificate of the plan (see Values.Secrets).
+	// Source names a config or a certificate of the plan (see Values.Secrets). The Secret's name contains a checksum of its content, so that a change of the
+	// content changes the Deployment.
 	Source string
+	// Secret is the name of a Secret that others write and renew, e.g. a token. Pods see its new content, and are not replaced. Only Keys are mounted; a
+	// missing one prevents that the pods start.
+	Secret string
+	Keys   []string
 	// Path is the folder.
 	Path string
 }

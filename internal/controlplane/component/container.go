@@ -54,6 +54,9 @@ func Volumes(containers []Container, values Values) ([]corev1.Volume, error) {
 	for _, container := range containers {
 		for _, files := range container.Files {
 			secret, found := values.Secrets[files.Source]
+			if files.Secret != "" {
+				secret, found = files.Secret, true
+			}
 			if !found {
 				return nil, fmt.Errorf("container %q mounts %q, which the plan has not", container.Name, files.Source)
 			}
@@ -77,11 +80,15 @@ func Volumes(containers []Container, values Values) ([]corev1.Volume, error) {
 }
 
 // volumeName converts the source's name to the characters of a volume's name.
-func (f Files) volumeName() string { return strings.ReplaceAll(f.Source, "/", "-") }
+func (f Files) volumeName() string { return strings.ReplaceAll(cmp.Or(f.Secret, f.Source), "/", "-") }
 
 // volume is readable for the pod's group, to which the kubelet assigns it.
 func (f Files) volume(secret string) corev1.Volume {
+	var items []corev1.KeyToPath
+	for _, key := range f.Keys {
+		items = append(items, corev1.KeyToPath{Key: key, Path: key})
+	}
 	return corev1.Volume{Name: f.volumeName(), VolumeSource: corev1.VolumeSource{
-		Secret: &corev1.SecretVolumeSource{SecretName: secret, DefaultMode: new(int32(0o440))},
+		Secret: &corev1.SecretVolumeSource{SecretName: secret, Items: items, DefaultMode: new(int32(0o440))},
 	}}
 }

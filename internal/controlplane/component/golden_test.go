@@ -51,7 +51,7 @@ func TestGoldenDeployments_RollOnSecretChange(t *testing.T) {
 }
 
 // staleness says which of a pod's volumes and variables may hold something old. A name that ends in a checksum changes with
-// the content, and with it the pod. Kubeconfigs with tokens are read again by whoever uses them.
+// the content, and with it the pod. Kubeconfigs with tokens, and tokens alone, are read again by whoever uses them.
 func staleness(pod corev1.PodSpec) []string {
 	checksum := regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{5})?$`)
 	var found []string
@@ -60,6 +60,7 @@ func staleness(pod corev1.PodSpec) []string {
 		case source.EmptyDir != nil:
 		case source.Secret != nil && checksum.MatchString(source.Secret.SecretName):
 		case source.Projected != nil && isKubeconfig(source.Projected):
+		case source.Secret != nil && len(source.Secret.Items) == 1 && source.Secret.Items[0].Key == "token":
 		default:
 			found = append(found, "volume "+volume.Name)
 		}
@@ -69,7 +70,7 @@ func staleness(pod corev1.PodSpec) []string {
 			found = append(found, "variables of container "+container.Name)
 		}
 		for _, variable := range container.Env {
-			if variable.ValueFrom != nil {
+			if variable.ValueFrom != nil && variable.ValueFrom.FieldRef == nil { // the fields of a pod are its own
 				found = append(found, fmt.Sprintf("variable %s of container %s", variable.Name, container.Name))
 			}
 		}

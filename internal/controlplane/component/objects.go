@@ -31,6 +31,7 @@ func Objects(c Component, values Values) ([]client.Object, error) {
 		}
 		objects = append(objects, monitoring...)
 	}
+	objects = append(objects, c.seedAccess(values)...)
 	if c.Webhooks != nil {
 		service, err := c.webhookService(values)
 		if err != nil {
@@ -56,7 +57,9 @@ func (c Component) deployment(values Values) (*appsv1.Deployment, error) {
 			Replicas:             new(values.replicas()),
 			RevisionHistoryLimit: new(int32(2)),
 			Selector:             &metav1.LabelSelector{MatchLabels: maps.Clone(c.Selector)},
-			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: c.podLabels()}, Spec: *pod},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: c.podLabels(), Annotations: maps.Clone(c.PodAnnotations)}, Spec: *pod,
+			},
 		},
 	}
 	// Without these annotations gardener-resource-manager would collect the Secrets as garbage.
@@ -81,6 +84,9 @@ func (c Component) podLabels() map[string]string {
 	labels[v1beta1constants.LabelNetworkPolicyToDNS] = v1beta1constants.LabelNetworkPolicyAllowed
 	if len(c.ShootAccesses()) > 0 {
 		labels[resourcesv1alpha1.NetworkPolicyLabelKeyPrefix+"to-kube-apiserver-tcp-443"] = v1beta1constants.LabelNetworkPolicyAllowed
+	}
+	if len(c.SeedRules) > 0 {
+		labels[v1beta1constants.LabelNetworkPolicyToRuntimeAPIServer] = v1beta1constants.LabelNetworkPolicyAllowed
 	}
 	for _, destination := range c.Egress {
 		labels["networking.gardener.cloud/"+string(destination)] = v1beta1constants.LabelNetworkPolicyAllowed
@@ -107,7 +113,7 @@ func (c Component) podSpec(values Values) (*corev1.PodSpec, error) {
 		}
 		containers = append(containers, container.Build(image))
 	}
-	return &corev1.PodSpec{
+	pod := &corev1.PodSpec{
 		AutomountServiceAccountToken: new(false),
 		PriorityClassName:            c.Priority,
 		SecurityContext: &corev1.PodSecurityContext{
@@ -119,7 +125,11 @@ func (c Component) podSpec(values Values) (*corev1.PodSpec, error) {
 		},
 		Containers: containers,
 		Volumes:    volumes,
-	}, nil
+	}
+	if len(c.SeedRules) > 0 { // gardener-resource-manager mounts a token into pods that leave this open
+		pod.AutomountServiceAccountToken, pod.ServiceAccountName = nil, c.Name
+	}
+	return pod, nil
 }
 
 func (c Component) podDisruptionBudget(values Values) *policyv1.PodDisruptionBudget {

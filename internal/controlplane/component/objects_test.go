@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -84,6 +85,22 @@ func TestObjects(t *testing.T) {
 	again, err := component.Objects(exampleComponent(), testValues())
 	require.NoError(t, err)
 	assert.Equal(t, objects, again)
+}
+
+func TestObjects_SeedAccess(t *testing.T) {
+	reader := component.Component{
+		Name: "reader", Selector: map[string]string{"app": "reader"}, Priority: "gardener-system-300", User: 65532,
+		Containers: []component.Container{{
+			Name: "reader", Image: "reader-image", Files: []component.Files{{Secret: "cloudprovider", Keys: []string{"token"}, Path: "/etc/identity"}},
+		}},
+		SeedRules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"cloudprovider"}, Verbs: []string{"get"}},
+		},
+		PodAnnotations: map[string]string{"checksum/credentials": "1a2b3c4d"},
+	}
+	objects, err := component.Objects(reader, testValues())
+	require.NoError(t, err)
+	checkGolden(t, "seedaccess.yaml", objects)
 }
 
 func TestObjects_Hibernated(t *testing.T) {

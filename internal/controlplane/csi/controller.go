@@ -17,6 +17,9 @@ const (
 	socketFolder   = "/csi"
 	socketPath     = socketFolder + "/csi.sock"
 	socketVariable = "CSI_ENDPOINT"
+
+	// SocketAddress is the address of the plugin for further containers of the driver.
+	SocketAddress = socketPath
 )
 
 const (
@@ -40,17 +43,17 @@ func (d Driver) Component() component.Component {
 		Priority:   controllerPriority,
 		User:       c.User,
 		Containers: slices.Concat(
-			[]component.Container{withLivenessProbe(withSocket(c.Plugin), controllerHealthPort)},
+			[]component.Container{withLivenessProbe(WithSocket(c.Plugin), controllerHealthPort)},
 			c.Extra,
 			c.sidecars(),
-			[]component.Container{withSocket(livenessProbe(c.ContainerPrefix, controllerHealthPort))},
+			[]component.Container{WithSocket(livenessProbe(c.ContainerPrefix, controllerHealthPort))},
 		),
 		Egress: c.Egress,
 	}
 }
 
-// withSocket mounts the folder with the socket.
-func withSocket(container component.Container) component.Container {
+// WithSocket mounts the folder with the socket, whose address is SocketAddress, into a container of a driver.
+func WithSocket(container component.Container) component.Container {
 	container.Shared = slices.Concat([]component.SharedFolder{{Name: socketVolume, Path: socketFolder}}, container.Shared)
 	return container
 }

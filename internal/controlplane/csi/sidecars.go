@@ -46,7 +46,7 @@ func (c Controller) standardSidecars() []standardSidecar {
 func (c Controller) sidecars() []component.Container {
 	var containers []component.Container
 	for _, sidecar := range c.standardSidecars() {
-		containers = append(containers, withSocket(component.Container{
+		containers = append(containers, WithSocket(component.Container{
 			Name:        c.ContainerPrefix + sidecar.name,
 			Image:       sidecar.image,
 			Args:        slices.Concat([]string{"--csi-address=" + socketPath, "--timeout=3m"}, shootClientFlags(), sidecar.args, sidecar.use.Args, []string{"--v=3"}),

@@ -25,6 +25,16 @@ func TuneKubeControllerManager(deployment *appsv1.Deployment, pod Pod) error {
 	return tuneDeployment(deployment, pod)
 }
 
+// TuneKubeScheduler changes the Deployment kube-scheduler.
+func TuneKubeScheduler(deployment *appsv1.Deployment, pod Pod) error {
+	return tuneDeployment(deployment, pod)
+}
+
+// TuneClusterAutoscaler changes the Deployment cluster-autoscaler.
+func TuneClusterAutoscaler(deployment *appsv1.Deployment, pod Pod) error {
+	return tuneDeployment(deployment, pod)
+}
+
 func tuneDeployment(deployment *appsv1.Deployment, pod Pod) error {
 	template := &deployment.Spec.Template
 	main := slices.IndexFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.Name == deployment.Name })
@@ -51,6 +61,7 @@ func tuneDeployment(deployment *appsv1.Deployment, pod Pod) error {
 	for _, mount := range pod.AddMounts {
 		container.VolumeMounts = upsert(container.VolumeMounts, *mount.DeepCopy(), func(m corev1.VolumeMount) string { return m.MountPath })
 	}
+	container.Env = slices.DeleteFunc(container.Env, func(variable corev1.EnvVar) bool { return slices.Contains(pod.DropEnv, variable.Name) })
 	tuneFlags(container, pod)
 	return nil
 }
@@ -68,15 +79,26 @@ func dropVolumes(pod *corev1.PodSpec, names []string) {
 
 // tuneFlags changes flags in command and args: Gardener writes those of the kube-apiserver to args, those of the kube-controller-manager to command.
 func tuneFlags(container *corev1.Container, pod Pod) {
-	set := func(flag string) bool { _, set := pod.SetFlags[flag]; return set }
+	set := func(flag string) bool {
+		_, set := pod.SetFlags[flag]
+		_, entries := pod.SetEntries[flag]
+		return set || entries
+	}
 	for _, flag := range without(pod.DropFlags, set) {
 		container.Command = dropFlag(container.Command, flag)
 		container.Args = dropFlag(container.Args, flag)
 	}
-	for _, flag := range slices.Sorted(maps.Keys(pod.SetFlags)) {
-		inCommand := replaceFlag(&container.Command, flag, pod.SetFlags[flag])
-		inArgs := replaceFlag(&container.Args, flag, pod.SetFlags[flag])
-		switch assignment := flag + "=" + pod.SetFlags[flag]; {
+	flags := maps.Clone(pod.SetFlags)
+	for flag, entries := range pod.SetEntries {
+		if flags == nil {
+			flags = map[string]string{}
+		}
+		flags[flag] = setEntries(slices.Concat(container.Command, container.Args), flag, entries)
+	}
+	for _, flag := range slices.Sorted(maps.Keys(flags)) {
+		inCommand := replaceFlag(&container.Command, flag, flags[flag])
+		inArgs := replaceFlag(&container.Args, flag, flags[flag])
+		switch assignment := flag + "=" + flags[flag]; {
 		case inCommand || inArgs:
 		case len(container.Args) > 0:
 			container.Args = append(container.Args, assignment)

@@ -1,6 +1,10 @@
 package tuning
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // dropFlag removes a flag in all its forms: --flag, --flag=value and --flag value.
 func dropFlag(arguments []string, flag string) []string {
@@ -46,4 +50,38 @@ func flagWidth(arguments []string, flag string) int {
 	default:
 		return 1
 	}
+}
+
+// setEntries returns the value of a flag whose value is a list of key=value, with some entries replaced or appended. If the flag is there several times, the
+// lists are joined, and the last value of a key counts, as in the components.
+func setEntries(arguments []string, flag string, entries map[string]string) string {
+	var keys, list []string
+	for i := 0; i < len(arguments); i++ {
+		width := flagWidth(arguments[i:], flag)
+		if width == 0 {
+			continue
+		}
+		value := strings.TrimPrefix(arguments[i], flag+"=")
+		if width == 2 {
+			value = arguments[i+1]
+		} else if value == arguments[i] {
+			value = ""
+		}
+		i += width - 1
+		for entry := range strings.SplitSeq(value, ",") {
+			key, _, _ := strings.Cut(strings.TrimSpace(entry), "=")
+			_, replaced := entries[key]
+			switch at := slices.Index(keys, key); {
+			case key == "" || replaced:
+			case at >= 0:
+				list[at] = entry
+			default:
+				keys, list = append(keys, key), append(list, entry)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		list = append(list, key+"="+entries[key])
+	}
+	return strings.Join(list, ",")
 }

@@ -21,6 +21,9 @@ func TuneOperatingSystemConfig(config *extensionsv1alpha1.OperatingSystemConfig,
 	if err := tuneKubelet(tuned, tuning.Kubelet); err != nil {
 		return fmt.Errorf("tuning %s: %w", describe("OperatingSystemConfig", config), err)
 	}
+	if err := tuneSysctls(tuned, tuning.Sysctls); err != nil {
+		return fmt.Errorf("tuning %s: %w", describe("OperatingSystemConfig", config), err)
+	}
 	for _, unit := range tuning.Units {
 		tuned.Units = upsert(tuned.Units, *unit.DeepCopy(), func(u extensionsv1alpha1.Unit) string { return u.Name })
 	}

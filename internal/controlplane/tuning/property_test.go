@@ -53,6 +53,8 @@ func (g generator) pod() Pod {
 		DropVolumes: randomItems(g, g.name),
 		DropLabels:  randomItems(g, g.name),
 		AddVolumes:  randomItems(g, g.volume),
+		SetEntries:  map[string]map[string]string{"--" + g.name(): {g.name(): g.name()}},
+		DropEnv:     randomItems(g, g.name),
 	}
 	for _, volume := range pod.AddVolumes {
 		pod.AddMounts = append(pod.AddMounts, corev1.VolumeMount{Name: volume.Name, MountPath: g.name()})
@@ -85,6 +87,9 @@ func (g generator) nodes() *extensionsv1alpha1.OperatingSystemConfig {
 		command += []string{" ", " \\\n    "}[g.IntN(2)] + argument
 	}
 	config.Spec.Units[1].Content = &command
+	config.Spec.Files[0] = extensionsv1alpha1.File{
+		Path: kernelSettingsPath, Content: inline(fmt.Sprintf("%s = 1\n%s=2\n#%s", g.name(), g.name(), g.name())),
+	}
 	config.Spec.Files[1].Content = inline(fmt.Sprintf("kind: KubeletConfiguration\n%s: %d\n", g.name(), g.IntN(3)))
 	return config
 }
@@ -96,6 +101,7 @@ func (g generator) tuning() Tuning {
 		Files: randomItems(g, func() extensionsv1alpha1.File {
 			return extensionsv1alpha1.File{Path: g.name(), Content: inline(g.name())}
 		}),
+		Sysctls: map[string]string{g.name(): g.name()},
 	}
 }
 
