@@ -33,7 +33,9 @@ func main() {
 }
 
 func setup(p *manager.Process, etcd *etcdFlags) error {
-	images, err := controlplane.ReadImages(openstack.ImageVector())
+	images, err := controlplane.ReadImagesOf(p.Types, map[string][]byte{
+		openstack.Type: openstack.ImageVector(),
+	})
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/manager/webhook"
 )
 
 // serveWebhooks hands what the contract declares to what serves it.
-func serveWebhooks(p *manager.Process, drivers map[string]controlplane.Driver, images images.Vector, etcd *etcdFlags) error {
+func serveWebhooks(p *manager.Process, drivers map[string]controlplane.Driver, images controlplane.Images, etcd *etcdFlags) error {
 	declared, err := controlplane.Webhooks(drivers, p.Manager.GetAPIReader(), controlplane.WebhookOptions{
 		Types: p.Types, EtcdStorage: etcd.storage, Images: images,
 	})

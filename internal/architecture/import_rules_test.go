@@ -375,7 +375,7 @@ func contractRules() []importRule {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
-			packages:   "internal/controlplane/nativerouting",
+			packages:   "internal/controlplane/calico",
 			reason:     "what native routing needs in a shoot depends on the network plugin, and on no cloud",
 			mayImport:  []string{"internal/controlplane", "apis/networking", "sigs.k8s.io/controller-runtime/pkg/client"},
 			mayNotLink: []string{"github.com/gophercloud/..."},
@@ -788,6 +788,6 @@ func testLibraries() []string {
 func planPackages() []string {
 	return []string{
 		"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning", "internal/controlplane/gcfg",
-		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/nativerouting", "apis/networking",
+		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/calico", "apis/networking",
 	}
 }

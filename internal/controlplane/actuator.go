@@ -15,7 +15,6 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
@@ -25,14 +24,14 @@ type reconciliation = contract.Reconciliation[*extensionsv1alpha1.ControlPlane]
 // actuator deploys what the driver of the object's type plans.
 type actuator struct {
 	drivers map[string]Driver
-	images  images.Vector
+	images  Images
 	// definitions are the CRDs of storage drivers in a shoot. They are read-only.
 	definitions []client.Object
 	// rolloutTimeout is rolloutTimeout.
 	rolloutTimeout time.Duration
 }
 
-func newActuator(drivers map[string]Driver, images images.Vector, rolloutWait time.Duration) (*actuator, error) {
+func newActuator(drivers map[string]Driver, images Images, rolloutWait time.Duration) (*actuator, error) {
 	definitions, err := csi.CRDs()
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)

@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 const (
@@ -19,9 +18,9 @@ const (
 	hibernationInterval = 5 * time.Second
 )
 
-// Add adds the ControlPlane controller to a manager. drivers has a driver for each type in options.Types; images are those of the contract and of all
-// drivers (see ReadImages).
-func Add(mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options) error {
+// Add adds the ControlPlane controller to a manager. drivers has a driver for each type in options.Types; images are those of
+// these types (see ReadImagesOf).
+func Add(mgr manager.Manager, drivers map[string]Driver, images Images, options contract.Options) error {
 	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
 		return err
 	}

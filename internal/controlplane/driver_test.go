@@ -14,7 +14,6 @@ import (
 
 	"github.com/trellis-garden/trellis/apis/example/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 	"github.com/trellis-garden/trellis/internal/controlplane/example"
@@ -81,9 +80,9 @@ func (d *driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	return plan, err
 }
 
-func exampleImages(t *testing.T) images.Vector {
+func exampleImages(t *testing.T) controlplane.Images {
 	t.Helper()
-	images, err := controlplane.ReadImages(example.ImageVector())
+	images, err := controlplane.ReadImagesOf([]string{example.Type}, map[string][]byte{example.Type: example.ImageVector()})
 	require.NoError(t, err)
 	return images
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 // apiServer is that of all tests with a process.
@@ -23,7 +22,7 @@ type Actuator = contract.Actuator[*extensionsv1alpha1.ControlPlane]
 // AddWithActuator is Add with another timeout for pods that come from upstream, and with an actuator that change has made of
 // the right one.
 func AddWithActuator(
-	mgr manager.Manager, drivers map[string]Driver, images images.Vector, options contract.Options,
+	mgr manager.Manager, drivers map[string]Driver, images Images, options contract.Options,
 	rolloutWait time.Duration, change func(Actuator) Actuator,
 ) error {
 	actuator, err := newActuator(drivers, images, rolloutWait)

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 )
 
 func TestEffectiveRanges(t *testing.T) {
@@ -74,6 +73,6 @@ func TestNodeConditions(t *testing.T) {
 }
 
 func TestAdd_MissingDriver(t *testing.T) {
-	err := Add(nil, map[string]Driver{"openstack": nil}, images.Vector{}, contract.Options{Types: []string{"aws"}})
+	err := Add(nil, map[string]Driver{"openstack": nil}, Images{}, contract.Options{Types: []string{"aws"}})
 	assert.EqualError(t, err, `no control plane driver for type "aws"; there are: openstack`)
 }

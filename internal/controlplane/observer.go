@@ -31,7 +31,7 @@ func Observations() []observer.Observation {
 
 // AddObserver adds the secondary controller for ControlPlanes to a manager. drivers and images are those of Add: drivers are pure, so that an observer can
 // compute what the primary would deploy.
-func AddObserver(mgr manager.Manager, drivers map[string]Driver, images images.Vector, options observer.Options) error {
+func AddObserver(mgr manager.Manager, drivers map[string]Driver, images Images, options observer.Options) error {
 	if err := contract.RequireDrivers("control plane observer", drivers, options.Types); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func AddObserver(mgr manager.Manager, drivers map[string]Driver, images images.V
 			if !found {
 				return observer.Result{}, fmt.Errorf("no driver for type %q", input.Object.Spec.Type)
 			}
-			return observe(ctx, driver, images, input), nil
+			return observe(ctx, driver, images[input.Object.Spec.Type], input), nil
 		},
 	}, options)
 }

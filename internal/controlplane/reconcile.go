@@ -77,7 +77,7 @@ func (a *actuator) newDeployment(ctx context.Context, rec *reconciliation, shoot
 	return &deployment{
 		rec: rec, shoot: shoot, plan: plan, hibernation: hibernation, previous: statusOf(rec.Object), authority: authority,
 		definitions: a.definitions, rolloutTimeout: a.rolloutTimeout,
-		renderer:  newRenderer(plan, a.images, rec.Cluster.Shoot.Spec.Kubernetes),
+		renderer:  newRenderer(plan, a.images[rec.Object.Spec.Type], rec.Cluster.Shoot.Spec.Kubernetes),
 		resources: newStore(rec),
 		secrets:   secrets{client: rec.Client, namespace: rec.Object.Namespace, owner: rec.Object.Name},
 	}, nil

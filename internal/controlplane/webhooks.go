@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/controlplane/tuning"
 	"github.com/trellis-garden/trellis/internal/mutation"
 )
@@ -24,7 +23,7 @@ type WebhookOptions struct {
 	// EtcdStorage is for the etcds in a seed of one of these types, whatever the types of their shoots.
 	EtcdStorage tuning.EtcdStorage
 	// Images are those that drivers may need on nodes.
-	Images images.Vector
+	Images Images
 }
 
 // Webhooks returns the webhooks of some types. drivers has a driver for each. Of the objects that gardenlet marks for extensions in a shoot's namespace,
@@ -38,7 +37,7 @@ func Webhooks(drivers map[string]Driver, reader client.Reader, options WebhookOp
 	}
 	var webhooks []mutation.Webhook
 	for _, name := range options.Types {
-		webhooks = append(webhooks, shootWebhooks(name, &tuner{driver: drivers[name], reader: reader, images: options.Images})...)
+		webhooks = append(webhooks, shootWebhooks(name, &tuner{driver: drivers[name], reader: reader, images: options.Images[name]})...)
 		webhooks = append(webhooks, etcdWebhook(name, options.EtcdStorage))
 	}
 	return webhooks, nil

@@ -98,7 +98,7 @@ func callWebhookWith(
 	t.Helper()
 	webhooks, err := Webhooks(map[string]Driver{"test": driver}, seed, WebhookOptions{
 		Types:       []string{"test"},
-		Images:      vector,
+		Images:      Images{"test": vector},
 		EtcdStorage: tuning.EtcdStorage{Main: tuning.EtcdVolume{ClassName: new("fast")}},
 	})
 	require.NoError(t, err)

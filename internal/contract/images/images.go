@@ -45,6 +45,53 @@ func (v Vector) With(other Vector) Vector {
 	return Vector{builtIn: slices.Concat(v.builtIn, other.builtIn), overwrites: slices.Concat(v.overwrites, other.overwrites)}
 }
 
+// Scoped returns the images of one of several scopes whose images may have the same names. Of the operator's entries, one whose name is the scope's, a slash and
+// the image's ("aws/cloud-controller-manager") is for this scope only, and takes the place of all with the image's name alone.
+func (v Vector) Scoped(scope string) Vector {
+	var scoped imagevector.ImageVector
+	own := map[string]bool{}
+	for _, source := range v.overwrites {
+		if name, found := strings.CutPrefix(source.Name, scope+"/"); found {
+			copied := *source
+			copied.Name, own[name] = name, true
+			scoped = append(scoped, &copied)
+		}
+	}
+	for _, source := range v.overwrites {
+		if !own[source.Name] {
+			scoped = append(scoped, source)
+		}
+	}
+	return Vector{builtIn: v.builtIn, overwrites: scoped}
+}
+
+// Overwrites reports whether the operator has an entry with that name.
+func (v Vector) Overwrites(name string) bool {
+	return slices.ContainsFunc(v.overwrites, func(source *imagevector.ImageSource) bool { return source.Name == name })
+}
+
+// Repositories returns the repositories of the program's own entries with that name, sorted, each once.
+func (v Vector) Repositories(name string) []string {
+	var repositories []string
+	for _, source := range v.builtIn {
+		if source.Name == name && source.Repository != nil {
+			repositories = append(repositories, *source.Repository)
+		}
+	}
+	slices.Sort(repositories)
+	return slices.Compact(repositories)
+}
+
+// Names returns the names of the program's own entries, sorted, each once.
+func (v Vector) Names() []string {
+	var names []string
+	for _, source := range v.builtIn {
+		names = append(names, source.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // readOverwrites writes an omitted tag as an empty one: Gardener's look-up would make it the version of Kubernetes.
 func readOverwrites() (imagevector.ImageVector, error) {
 	file := os.Getenv(imagevector.OverrideEnv)
@@ -66,7 +113,7 @@ func readOverwrites() (imagevector.ImageVector, error) {
 // find returns the operator's best entry, completed by the best built-in one, or the latter alone.
 func (v Vector) find(name string, options ...imagevector.FindOptionFunc) (*imagevector.Image, error) {
 	builtIn, missing := v.builtIn.FindImage(name, options...)
-	if !slices.ContainsFunc(v.overwrites, func(source *imagevector.ImageSource) bool { return source.Name == name }) {
+	if !v.Overwrites(name) {
 		return builtIn, missing
 	}
 	overwrite, err := v.overwrites.FindImage(name, options...)

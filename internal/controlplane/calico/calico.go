@@ -1,8 +1,8 @@
-// Package nativerouting has what a shoot needs beside the routes if a controller makes the cloud's network route packets to pods: the network plugin must not
-// contradict what the controller reports on nodes.
+// Package calico has what a shoot with Calico needs beside the routes if a controller makes the cloud's network route packets to pods: Calico must not
+// contradict what the controller reports on nodes. It is for the drivers of clouds with such a controller.
 //
-// It knows the network plugins that do, and no cloud.
-package nativerouting
+// It knows no cloud, and does nothing for other network plugins.
+package calico
 
 import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"

@@ -11,8 +11,8 @@ import (
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/calico"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
-	"github.com/trellis-garden/trellis/internal/controlplane/nativerouting"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
@@ -77,7 +77,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 		stale  []controlplane.NodeCondition
 	)
 	if in.routesPods {
-		shoot := nativerouting.Shoot{NetworkType: in.networkType, MutatingPolicies: in.mutatingPolicies}
+		shoot := calico.Shoot{NetworkType: in.networkType, MutatingPolicies: in.mutatingPolicies}
 		policy, stale = shoot.Objects(), shoot.StaleNodeConditions()
 	}
 	return &controlplane.Plan{
