@@ -82,7 +82,7 @@ func upstreamObjects(t *testing.T, namespace string) []client.Object {
 		controlplanetest.ShootObjects:          {named("rbac.authorization.k8s.io/v1", "ClusterRole", ccmRole), newUpstreamBinding(), in(metav1.NamespaceSystem, named("apps/v1", "DaemonSet", csiNode))},
 		controlplanetest.ShootCRDs:             {named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "volumesnapshots.snapshot.storage.k8s.io")},
 		controlplanetest.StorageClasses:        {named("storage.k8s.io/v1", "StorageClass", "default")},
-		controlplanetest.UpstreamWebhooks:      {named("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", upstreamWebhook)},
+		controlplanetest.ShootWebhooks:         {named("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", upstreamWebhook)},
 	} {
 		objects = append(objects, upstreamManagedResource(t, namespace, name, content)...)
 	}

@@ -99,7 +99,7 @@ func (i *inspector) checkReady(ctx context.Context) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return slices.Concat(i.manager.Violations(), i.checkShoot(), checkManagedResources(resources), i.checkSecrets(resources, secrets))
+	return slices.Concat(i.manager.Violations(), i.checkShoot(), i.checkManagedResources(resources), i.checkSecrets(resources, secrets))
 }
 
 // checkGone returns what is left when the ControlPlane is gone and nobody has collected anything.
@@ -107,7 +107,9 @@ func (i *inspector) checkGone(ctx context.Context) []string {
 	violations := i.manager.Violations()
 	for _, record := range []*contracttest.ObjectTracker{i.manager.Seed(), i.manager.Shoot()} {
 		for _, key := range record.Keys() {
-			violations = append(violations, fmt.Sprintf("left behind: %s", key))
+			if record != i.manager.Shoot() || !slices.Contains(i.subject.Inputs.Kept, key) {
+				violations = append(violations, fmt.Sprintf("left behind: %s", key))
+			}
 		}
 	}
 	return append(violations, i.leftovers(ctx)...)
@@ -157,22 +159,32 @@ func (i *inspector) checkShoot() []string {
 		}
 	}
 	for _, deletion := range i.manager.Shoot().Deletions() {
-		if !slices.ContainsFunc(i.subject.Inputs.Retired, func(key contracttest.Key) bool { return deletion == "deleted "+key.String() }) {
+		if !i.mayBeDeleted(deletion) {
 			violations = append(violations, "from a living shoot somebody "+deletion)
 		}
 	}
 	return append(violations, i.expected.check(objects)...)
 }
 
+// mayBeDeleted reports whether an object may be deleted from a living shoot: those that are retired, and webhooks, whose servers a migration stops.
+func (i *inspector) mayBeDeleted(deletion string) bool {
+	isRetired := slices.ContainsFunc(i.subject.Inputs.Retired, func(key contracttest.Key) bool { return deletion == "deleted "+key.String() })
+	return isRetired || i.subject.Inputs.Webhooks && strings.Contains(deletion, "WebhookConfiguration ")
+}
+
 // checkManagedResources looks at their number and at what each of them says.
-func checkManagedResources(resources []resourcesv1alpha1.ManagedResource) []string {
+func (i *inspector) checkManagedResources(resources []resourcesv1alpha1.ManagedResource) []string {
 	var names, violations []string
 	for _, resource := range resources {
 		names = append(names, resource.Name)
 		violations = append(violations, checkManagedResource(&resource)...)
 	}
 	slices.Sort(names)
-	if want := []string{Seed, ShootObjects, ShootCRDs, StorageClasses}; !slices.Equal(names, want) {
+	want := []string{Seed, ShootObjects, ShootCRDs, StorageClasses}
+	if i.subject.Inputs.Webhooks {
+		want = []string{Seed, ShootObjects, ShootCRDs, ShootWebhooks, StorageClasses}
+	}
+	if !slices.Equal(names, want) {
 		violations = append(violations, fmt.Sprintf("the ManagedResources are %q instead of %q", names, want))
 	}
 	return violations

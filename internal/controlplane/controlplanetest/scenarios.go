@@ -111,7 +111,7 @@ func moveToAnotherSeed(h *Harness) {
 	migrated := h.Wait(isMigrated)
 	assert.Empty(h.t, migrated.Finalizers)
 	for _, leftover := range h.Leftovers() {
-		assert.Regexp(h.t, `^left behind: Secret .*(-server-|-controlplane-)`, leftover, "certificates may stay, nothing else")
+		assert.Regexp(h.t, `^left behind: Secret .*(-server-|-service-|-controlplane-)`, leftover, "certificates may stay, nothing else")
 	}
 	assert.Empty(h.t, h.Manager.Seed().Keys())
 	require.NoError(h.t, h.Destroy(h.t.Context()))

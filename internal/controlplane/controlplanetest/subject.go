@@ -16,9 +16,10 @@ const (
 	ShootCRDs      = "extension-controlplane-shoot-crds"
 	StorageClasses = "extension-controlplane-storageclasses"
 
-	// UpstreamConfiguration and UpstreamWebhooks are upstream's alone.
+	// ShootWebhooks is there only if a component serves webhooks of the shoot.
+	ShootWebhooks = "extension-controlplane-shoot-webhooks"
+	// UpstreamConfiguration is upstream's alone.
 	UpstreamConfiguration = "extension-controlplane-configuration-seed"
-	UpstreamWebhooks      = "extension-controlplane-shoot-webhooks"
 )
 
 // deletedBefore names the ManagedResources whose objects must be gone before those of another one are deleted: what users made of
@@ -30,7 +31,7 @@ func deletedBefore(name string) []string {
 	case ShootObjects:
 		return []string{StorageClasses, ShootCRDs}
 	case Seed:
-		return []string{StorageClasses, ShootCRDs, ShootObjects, UpstreamWebhooks}
+		return []string{StorageClasses, ShootCRDs, ShootObjects, ShootWebhooks}
 	default:
 		return nil
 	}
@@ -63,4 +64,8 @@ type Inputs struct {
 	// Retired are objects of upstream's in the shoot that must be gone as soon as the ControlPlane is ready. Nothing else may be
 	// deleted from a living shoot.
 	Retired []contracttest.Key
+	// Webhooks is true if the plan has webhooks in the shoot.
+	Webhooks bool
+	// Kept are objects in the shoot that stay when the ControlPlane is deleted.
+	Kept []contracttest.Key
 }

@@ -48,7 +48,8 @@ func (d Driver) Component() component.Component {
 			c.sidecars(),
 			[]component.Container{WithSocket(livenessProbe(c.ContainerPrefix, controllerHealthPort))},
 		),
-		Egress: c.Egress,
+		Egress:  c.Egress,
+		Metrics: c.Metrics,
 	}
 }
 

@@ -2,6 +2,7 @@ package csi
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
@@ -39,8 +40,9 @@ type Controller struct {
 	Extra []component.Container
 	// Sidecars are the standard ones in use.
 	Sidecars Sidecars
-	// Egress is the component's.
-	Egress []component.Destination
+	// Egress and Metrics are the component's.
+	Egress  []component.Destination
+	Metrics *component.Metrics
 }
 
 // Sidecars are the standard containers between Kubernetes and a plugin. Nil ones are left out.
@@ -54,6 +56,8 @@ type Sidecar struct {
 	ShootAccess string
 	// Args are appended to those of all drivers (socket, kubeconfig, leader election, timeout, rate limits), see sidecars.go.
 	Args []string
+	// Rules are permissions in the shoot for capabilities of the driver that not every driver has.
+	Rules []rbacv1.PolicyRule
 }
 
 // Node is the part of a driver on each node: a DaemonSet in the shoot's kube-system with the plugin, a registrar and a liveness probe, in the host's

@@ -91,7 +91,7 @@ func permissions(drivers []Driver) []rbac.Permissions {
 	}
 	for _, driver := range drivers {
 		for _, sidecar := range driver.Controller.standardSidecars() {
-			add(driver.RolePrefix, sidecar.use.ShootAccess, sidecar.rules)
+			add(driver.RolePrefix, sidecar.use.ShootAccess, slices.Concat(sidecar.rules, sidecar.use.Rules))
 		}
 	}
 	if HasSnapshots(drivers) {
