@@ -397,6 +397,15 @@ func contractRules() []importRule {
 			}, planPackages()),
 		},
 		{
+			packages: "internal/controlplane/aws",
+			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/aws/auth", "apis/aws/...",
+				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", gardenerTypes,
+			}, planPackages()),
+			mayNotLink: []string{"github.com/gophercloud/...", "github.com/aws/..."},
+		},
+		{
 			packages: "internal/controlplane/example",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: []string{
