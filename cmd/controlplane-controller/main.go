@@ -10,6 +10,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/controlplane"
+	"github.com/trellis-garden/trellis/internal/controlplane/aws"
 	"github.com/trellis-garden/trellis/internal/controlplane/openstack"
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/observer"
@@ -17,7 +18,7 @@ import (
 
 func main() {
 	etcd := newEtcdFlags()
-	types := []string{openstack.Type}
+	types := []string{openstack.Type, aws.Type}
 	os.Exit(manager.Main(manager.Binary{
 		Name: "controlplane-controller",
 		Description: "Fulfils Gardener's ControlPlane objects: cloud-controller-manager, storage drivers and storage classes of shoots; " +
@@ -35,12 +36,14 @@ func main() {
 func setup(p *manager.Process, etcd *etcdFlags) error {
 	images, err := controlplane.ReadImagesOf(p.Types, map[string][]byte{
 		openstack.Type: openstack.ImageVector(),
+		aws.Type:       aws.ImageVector(),
 	})
 	if err != nil {
 		return err
 	}
 	drivers := map[string]controlplane.Driver{
 		openstack.Type: openstack.New(),
+		aws.Type:       aws.New(),
 	}
 	if p.Secondary != nil {
 		return controlplane.AddObserver(p.Manager, drivers, images, observerOptions(p))
