@@ -547,7 +547,8 @@ func machineRules() []importRule {
 			packages: "internal/machine",
 			reason:   "the process beside machine-controller-manager is a program of that project, and depends on no driver or cloud",
 			mayImport: []string{
-				"internal/buildinfo", "internal/metriclist", "internal/signals", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2", "k8s.io/client-go/...",
+				"internal/buildinfo", "internal/metriclist", "internal/signals", "internal/cloud", "internal/truncate", machineManager + "/pkg/util/provider/...", "k8s.io/klog/v2",
+				"k8s.io/client-go/...", "golang.org/x/sync/singleflight",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", "github.com/prometheus/...",
 			},
 			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},

@@ -40,7 +40,7 @@ func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachin
 		return err
 	})
 	if err != nil {
-		return nil, mcmError("creating machine "+request.Machine.Name, err)
+		return nil, translate().MCM("creating machine "+request.Machine.Name, err)
 	}
 	return &driver.CreateMachineResponse{ProviderID: providerID(server), NodeName: server.Name}, nil
 }
@@ -60,7 +60,7 @@ func (d *Driver) DeleteMachine(ctx context.Context, request *driver.DeleteMachin
 		return class.removeServers(ctx, request.Machine)
 	})
 	if err != nil {
-		return nil, mcmError("deleting machine "+request.Machine.Name, err)
+		return nil, translate().MCM("deleting machine "+request.Machine.Name, err)
 	}
 	return &driver.DeleteMachineResponse{}, nil
 }
@@ -74,7 +74,7 @@ func (d *Driver) GetMachineStatus(ctx context.Context, request *driver.GetMachin
 	}
 	switch {
 	case err != nil:
-		return nil, mcmError("looking for machine "+request.Machine.Name, err)
+		return nil, translate().MCM("looking for machine "+request.Machine.Name, err)
 	case len(servers) == 0:
 		return nil, status.Error(codes.NotFound, "there is no server for machine "+request.Machine.Name)
 	default:
@@ -90,7 +90,7 @@ func (d *Driver) ListMachines(ctx context.Context, request *driver.ListMachinesR
 		servers, err = class.allServers(ctx)
 	}
 	if err != nil {
-		return nil, mcmError("listing machines", err)
+		return nil, translate().MCM("listing machines", err)
 	}
 	response := &driver.ListMachinesResponse{MachineList: map[string]string{}}
 	for _, server := range servers {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // account is the state that all machines of an account share.
@@ -18,10 +19,10 @@ type account struct {
 	lastUsed time.Time
 
 	ids      *idCache
-	servers  *coalescer[cloudopenstack.Server]
-	statuses memo
+	servers  *machineprocess.Coalescer[cloudopenstack.Server]
+	statuses machineprocess.Memo[[]cloudopenstack.Server]
 	// builds and deletions are how long servers take.
-	builds, deletions waitTimes
+	builds, deletions machineprocess.WaitTimes
 
 	mu       sync.Mutex
 	networks map[string]*portCache
@@ -30,14 +31,14 @@ type account struct {
 func newAccount(c client) *account {
 	return &account{
 		client: c, ids: newIDCache(c), networks: map[string]*portCache{},
-		servers: &coalescer[cloudopenstack.Server]{
-			timeout: lookUpTimeout,
-			nameOf:  func(s cloudopenstack.Server) string { return s.Name },
-			list: func(ctx context.Context, names []string) ([]cloudopenstack.Server, error) {
+		servers: &machineprocess.Coalescer[cloudopenstack.Server]{
+			Timeout: machineprocess.LookUpTimeout,
+			NameOf:  func(s cloudopenstack.Server) string { return s.Name },
+			List: func(ctx context.Context, names []string) ([]cloudopenstack.Server, error) {
 				if len(names) == 1 {
 					return c.ListServers(ctx, cloudopenstack.ServerFilter{Name: names[0]})
 				}
-				return c.ListServers(ctx, cloudopenstack.ServerFilter{NamePrefix: commonPrefix(names)})
+				return c.ListServers(ctx, cloudopenstack.ServerFilter{NamePrefix: machineprocess.CommonPrefix(names)})
 			},
 		},
 	}
@@ -61,7 +62,7 @@ func (a *account) portsIn(networkID string) *portCache {
 type portCache struct {
 	client    client
 	networkID string
-	ports     *coalescer[cloudopenstack.Port]
+	ports     *machineprocess.Coalescer[cloudopenstack.Port]
 	// noPortSecurity is true after the network has rejected security groups.
 	noPortSecurity atomic.Bool
 
@@ -73,10 +74,10 @@ type portCache struct {
 func newPortCache(c client, networkID string) *portCache {
 	return &portCache{
 		client: c, networkID: networkID,
-		ports: &coalescer[cloudopenstack.Port]{
-			timeout: lookUpTimeout,
-			nameOf:  func(p cloudopenstack.Port) string { return p.Name },
-			list: func(ctx context.Context, names []string) ([]cloudopenstack.Port, error) {
+		ports: &machineprocess.Coalescer[cloudopenstack.Port]{
+			Timeout: machineprocess.LookUpTimeout,
+			NameOf:  func(p cloudopenstack.Port) string { return p.Name },
+			List: func(ctx context.Context, names []string) ([]cloudopenstack.Port, error) {
 				filter := cloudopenstack.PortFilter{NetworkID: networkID}
 				if len(names) == 1 {
 					filter.Name = names[0]
@@ -96,7 +97,7 @@ func (b *portCache) reserve(ctx context.Context, name string) ([]cloudopenstack.
 	if !uncertain {
 		return nil, nil
 	}
-	return b.ports.find(ctx, name, 0)
+	return b.ports.Find(ctx, name, 0)
 }
 
 // load lists the ports before the first machine.
@@ -104,7 +105,7 @@ func (b *portCache) load(ctx context.Context) error {
 	if b.isLoaded() {
 		return nil
 	}
-	_, err := shared(ctx, &b.flights, "open", func(ctx context.Context) (any, error) {
+	_, err := machineprocess.Shared(ctx, &b.flights, "open", func(ctx context.Context) (any, error) {
 		if b.isLoaded() { // by a list that ended since the caller has looked
 			return nil, nil
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/auth"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // userDataKey is the key of user data in a Secret, set by MCM.
@@ -35,15 +36,15 @@ type class struct {
 // readClass reads what is needed to find machines; validate checks what is needed to create them.
 func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*class, error) {
 	if object == nil || secret == nil {
-		return nil, failuref(codes.InvalidArgument, "the machine class or its secret is missing")
+		return nil, machineprocess.Failuref(codes.InvalidArgument, "the machine class or its secret is missing")
 	}
 	if object.Provider != v1alpha1.Provider {
-		return nil, failuref(codes.InvalidArgument, "machine class %q: provider is %q, but this driver serves %q",
+		return nil, machineprocess.Failuref(codes.InvalidArgument, "machine class %q: provider is %q, but this driver serves %q",
 			object.Name, object.Provider, v1alpha1.Provider)
 	}
 	config, err := v1alpha1.DecodeMachineProviderConfig(&object.ProviderSpec)
 	if err != nil {
-		return nil, failuref(codes.InvalidArgument, "machine class %q: providerSpec cannot be read: %w", object.Name, err)
+		return nil, machineprocess.Failuref(codes.InvalidArgument, "machine class %q: providerSpec cannot be read: %w", object.Name, err)
 	}
 	c := &class{MachineProviderConfigSpec: config.Spec, userData: secret.Data[userDataKey]}
 	for _, key := range slices.Sorted(maps.Keys(c.Tags)) {
@@ -55,7 +56,7 @@ func readClass(object *machinev1alpha1.MachineClass, secret *corev1.Secret) (*cl
 		}
 	}
 	if c.technicalID() == "" || c.role == "" {
-		return nil, failuref(codes.InvalidArgument, "machine class %q: providerSpec.spec.tags needs a key that begins with %q and one that begins with %q",
+		return nil, machineprocess.Failuref(codes.InvalidArgument, "machine class %q: providerSpec.spec.tags needs a key that begins with %q and one that begins with %q",
 			object.Name, v1alpha1.TagClusterPrefix, v1alpha1.TagRolePrefix)
 	}
 	if c.credentials, err = auth.ParseCredentials(secret.Data); err == nil {
@@ -74,14 +75,14 @@ func (c *class) technicalID() string { return strings.TrimPrefix(c.cluster, v1al
 func (c *class) validate() error {
 	config := v1alpha1.MachineProviderConfig{Spec: c.MachineProviderConfigSpec}
 	if err := config.Validate(field.NewPath("providerSpec")).ToAggregate(); err != nil {
-		return failuref(codes.InvalidArgument, "the machine class cannot be used: %w", err)
+		return machineprocess.Failuref(codes.InvalidArgument, "the machine class cannot be used: %w", err)
 	}
 	if len(c.userData) == 0 {
-		return failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
+		return machineprocess.Failuref(codes.InvalidArgument, "the secret of the machine class lacks %q", userDataKey)
 	}
 	// Nova's error message repeats the request, including secrets.
 	if length := base64.StdEncoding.EncodedLen(len(c.userData)); length > maxUserDataLength {
-		return failuref(codes.InvalidArgument, "%q in the secret of the machine class has %d bytes in base64, but Nova takes no more than %d",
+		return machineprocess.Failuref(codes.InvalidArgument, "%q in the secret of the machine class has %d bytes in base64, but Nova takes no more than %d",
 			userDataKey, length, maxUserDataLength)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // create returns the machine's server when it is active. It continues from any partial state.
@@ -18,7 +19,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	if err := m.class.validate(); err != nil {
 		return cloudopenstack.Server{}, err
 	}
-	servers, fresh := m.account.statuses.take(m.name)
+	servers, fresh := m.account.statuses.Take(m.name)
 	if !fresh {
 		var err error
 		if servers, err = m.findServers(ctx); err != nil {
@@ -28,7 +29,7 @@ func (m *machine) create(ctx context.Context) (cloudopenstack.Server, error) {
 	server, found := m.choose(servers)
 	switch {
 	case !found && len(servers) > 0:
-		return cloudopenstack.Server{}, failuref(codes.AlreadyExists,
+		return cloudopenstack.Server{}, machineprocess.Failuref(codes.AlreadyExists,
 			"server %s has the name but not the tags %q and %q, so it does not belong to the shoot: rename it, or delete the machine",
 			servers[0].ID, m.class.cluster, m.class.role)
 	case !found:
@@ -74,7 +75,7 @@ func (m *machine) createOnce(ctx context.Context) (string, error) {
 		}
 		err = fmt.Errorf("creating server: %w", err)
 	}
-	if refused(err) {
+	if translate().Refused(err) {
 		err = errors.Join(err, m.discardPorts(ctx, ports))
 	}
 	return "", err
@@ -153,7 +154,7 @@ func deref(text *string) string {
 // waitActive waits until the server is active, and deletes one that fails.
 func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) (cloudopenstack.Server, error) {
 	if server.TaskState == taskDeleting {
-		return server, failuref(codes.Aborted, "server %s by the same name is still being deleted", server.ID)
+		return server, machineprocess.Failuref(codes.Aborted, "server %s by the same name is still being deleted", server.ID)
 	}
 	for server.Status == cloudopenstack.ServerBuild {
 		built, err := m.waitForServer(ctx, server.ID, &m.account.builds,
@@ -163,7 +164,7 @@ func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) 
 		}
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return server, failuref(codes.DeadlineExceeded, "server %s is still being built: %w", server.ID, err)
+			return server, machineprocess.Failuref(codes.DeadlineExceeded, "server %s is still being built: %w", server.ID, err)
 		case err != nil:
 			return server, fmt.Errorf("waiting for server %s: %w", server.ID, err)
 		}
@@ -179,7 +180,7 @@ func (m *machine) waitActive(ctx context.Context, server cloudopenstack.Server) 
 func (m *machine) getUnlisted(ctx context.Context, id string) (*cloudopenstack.Server, error) {
 	server, err := m.account.GetServer(ctx, id)
 	if cloud.IsNotFound(err) || err == nil && isDeleted(server) {
-		return nil, failuref(codes.Aborted, "it was deleted while it was being built")
+		return nil, machineprocess.Failuref(codes.Aborted, "it was deleted while it was being built")
 	}
 	return &server, err
 }
@@ -194,7 +195,7 @@ func (m *machine) removeFailed(ctx context.Context, server cloudopenstack.Server
 	reason := failureReason(failed)
 	m.log.Info("Removing a server that failed", "server", server.ID, "reason", reason.Error())
 	if err := m.remove(ctx, []cloudopenstack.Server{server}); err != nil {
-		return failuref(codeFor(reason).code, "%w; removing it: %w", reason, err)
+		return machineprocess.Failuref(translate().Code(reason), "%w; removing it: %w", reason, err)
 	}
 	return reason
 }
@@ -207,11 +208,11 @@ func failureReason(server cloudopenstack.Server) error {
 	}
 	switch {
 	case code == http.StatusForbidden || code == http.StatusRequestEntityTooLarge:
-		return failuref(codes.ResourceExhausted, "server %s could not be built: %s; raise the project's quota, or lower the maximum of the pools", server.ID, words)
+		return machineprocess.Failuref(codes.ResourceExhausted, "server %s could not be built: %s; raise the project's quota, or lower the maximum of the pools", server.ID, words)
 	case server.HostID == "":
-		return failuref(codes.ResourceExhausted, "no host took server %s: %s; choose another machine type, zone or server group policy, or ask the cloud's operator for room",
+		return machineprocess.Failuref(codes.ResourceExhausted, "no host took server %s: %s; choose another machine type, zone or server group policy, or ask the cloud's operator for room",
 			server.ID, words)
 	default:
-		return failuref(codes.Internal, "server %s failed on its host: %s; ask the cloud's operator if it happens again", server.ID, words)
+		return machineprocess.Failuref(codes.Internal, "server %s failed on its host: %s; ask the cloud's operator if it happens again", server.ID, words)
 	}
 }

@@ -11,18 +11,19 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // delete deletes the machine's servers, and then their leftovers. If MCM deletes one server only, others of the name
 // and their resources are kept.
 func (m *machine) delete(ctx context.Context) error {
-	m.account.statuses.take(m.name)
+	m.account.statuses.Take(m.name)
 	servers, err := m.findServers(ctx)
 	if err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(servers, m.isKnown); i >= 0 && !m.class.owns(servers[i]) {
-		return failuref(codes.FailedPrecondition,
+		return machineprocess.Failuref(codes.FailedPrecondition,
 			"server %s does not have the tags %q and %q, so it does not belong to the shoot: give it the tags if it does, or remove it from the machine's providerID",
 			m.serverID, m.class.cluster, m.class.role)
 	}
@@ -101,9 +102,9 @@ func (m *machine) waitDeleted(ctx context.Context, server cloudopenstack.Server)
 		if err != nil || failed.Fault == nil {
 			failed.Fault = &cloudopenstack.ServerFault{Message: "it does not say why"}
 		}
-		return failuref(codes.Aborted, "the cloud could not delete server %s: %s; ask its operator if it happens again", server.ID, failed.Fault.Message)
+		return machineprocess.Failuref(codes.Aborted, "the cloud could not delete server %s: %s; ask its operator if it happens again", server.ID, failed.Fault.Message)
 	case err != nil && ctx.Err() != nil:
-		return failuref(codes.DeadlineExceeded, "server %s is still being deleted: %w", server.ID, err)
+		return machineprocess.Failuref(codes.DeadlineExceeded, "server %s is still being deleted: %w", server.ID, err)
 	case err != nil:
 		return fmt.Errorf("waiting for the end of server %s: %w", server.ID, err)
 	default:
@@ -139,7 +140,7 @@ func (m *machine) removeVolumes(ctx context.Context) error {
 			}
 		case "deleting":
 		default: // or in use: the server is deleted, but Cinder has not processed that yet
-			problems = append(problems, failuref(codes.Aborted, "volume %s is still %s", volume.ID, volume.Status))
+			problems = append(problems, machineprocess.Failuref(codes.Aborted, "volume %s is still %s", volume.ID, volume.Status))
 		}
 	}
 	return errors.Join(problems...)

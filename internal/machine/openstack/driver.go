@@ -51,7 +51,7 @@ func (o Options) withDefaults() Options {
 	}
 	for timeout, fallback := range map[*time.Duration]time.Duration{
 		&o.PollInterval: 3 * time.Second, &o.CreateTimeout: 10 * time.Minute,
-		&o.DeleteTimeout: 5 * time.Minute, &o.QueryTimeout: lookUpTimeout,
+		&o.DeleteTimeout: 5 * time.Minute, &o.QueryTimeout: machineprocess.LookUpTimeout,
 	} {
 		if *timeout == 0 {
 			*timeout = fallback
@@ -63,7 +63,7 @@ func (o Options) withDefaults() Options {
 // Driver creates and deletes machines for MCM. It is safe for concurrent use.
 type Driver struct {
 	options Options
-	metrics *metrics
+	metrics *machineprocess.Metrics
 	gate    machineprocess.Gate
 
 	mu       sync.Mutex
@@ -74,7 +74,7 @@ var _ driver.Driver = &Driver{}
 
 // New returns a driver. It fails if the registerer has other metrics with the same names.
 func New(options Options) (*Driver, error) {
-	m, err := newMetrics(options.Registerer)
+	m, err := machineprocess.NewMetrics(options.Registerer)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (d *Driver) CreateMachine(ctx context.Context, request *driver.CreateMachin
 
 // InitializeMachine implements driver.Driver: servers are complete when they are created.
 func (d *Driver) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
-	return nil, mcmError("initializing a machine", failuref(codes.Unimplemented, "there is nothing to initialize"))
+	return nil, translate().MCM("initializing a machine", machineprocess.Failuref(codes.Unimplemented, "there is nothing to initialize"))
 }
 
 // DeleteMachine implements driver.Driver: it returns when nothing is left, and succeeds when there was nothing.
@@ -184,8 +184,8 @@ func (d *Driver) run(
 	if object.Name != "" {
 		about = fmt.Sprintf("%s machine %q", o.action, object.Name)
 	}
-	err = mcmError(about, err)
-	d.metrics.observe(o.name, started, err)
+	err = translate().MCM(about, err)
+	d.metrics.Observe(o.name, started, err)
 	return err
 }
 

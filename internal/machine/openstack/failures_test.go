@@ -3,7 +3,6 @@ package openstack
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -18,40 +17,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
-func TestMCMError(t *testing.T) {
-	for sentence, test := range map[string]struct {
-		err  error
-		want codes.Code
-	}{
-		"an invalid configuration": {cloud.Errorf(cloud.Configuration, "x"), codes.InvalidArgument},
-		"wrong credentials":        {cloud.Errorf(cloud.Unauthenticated, "x"), codes.Unauthenticated},
-		"a missing role":           {cloud.Errorf(cloud.Unauthorized, "x"), codes.PermissionDenied},
-		"a quota":                  {cloud.Errorf(cloud.QuotaExceeded, "x"), codes.ResourceExhausted},
-		"no free address":          {cloud.Errorf(cloud.Depleted, "x"), codes.ResourceExhausted},
-		"too many requests":        {cloud.Errorf(cloud.RateLimited, "x"), codes.Unavailable},
-		"an outage":                {cloud.Errorf(cloud.Unavailable, "x"), codes.Unavailable},
-		"a missing resource":       {cloud.Errorf(cloud.NotFound, "x"), codes.InvalidArgument},
-		"a conflict":               {cloud.Errorf(cloud.Conflict, "x"), codes.Aborted},
-		"a resource in use":        {cloud.Errorf(cloud.InUse, "x"), codes.Aborted},
-		"a refused value":          {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 400}), codes.InvalidArgument},
-		"an unexpected response":   {cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: 418}), codes.Unknown},
-		"another error":            {errors.New("x"), codes.Unknown},
-		"a deadline":               {fmt.Errorf("x: %w", context.DeadlineExceeded), codes.DeadlineExceeded},
-		"a canceled request":       {fmt.Errorf("x: %w", context.Canceled), codes.Aborted},
-		"an error of the driver":   {fmt.Errorf("x: %w", failuref(codes.AlreadyExists, "y")), codes.AlreadyExists},
-		"brackets in the text":     {errors.New("a [b] c] d"), codes.Unknown},
-	} {
-		t.Run(sentence, func(t *testing.T) {
-			err := mcmError("create machine", test.err)
-			require.Equal(t, test.want, code(err), "as MCM reads it")
-			require.Equal(t, test.want, codeOf(err))
-			require.ErrorContains(t, err, "create machine: ")
-		})
+func TestIsBadRequest(t *testing.T) {
+	for status, want := range map[int]bool{400: true, 422: true, 418: false, 500: false} {
+		refused := cloud.Errorf(cloud.Unknown, "x: %w", &cloudopenstack.ResponseError{Status: status})
+		require.Equal(t, want, isBadRequest(refused), status)
 	}
-	require.NoError(t, mcmError("x", nil))
-	require.Len(t, codesByKind(), int(cloud.InUse)+1, "each kind has its answer")
+	require.False(t, isBadRequest(errors.New("x")))
 }
 
 // TestCreateMachine_Refused lets the cloud refuse creations, and checks that no resource is left.
@@ -150,7 +124,7 @@ func TestFailureReason(t *testing.T) {
 		"a quota with the older status code": {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 413}}, codes.ResourceExhausted},
 		"the host":                           {cloudopenstack.Server{HostID: "h", Fault: &cloudopenstack.ServerFault{Code: 500}}, codes.Internal},
 	} {
-		require.Equal(t, test.want, codeFor(failureReason(test.server)).code, sentence)
+		require.Equal(t, test.want, translate().Code(failureReason(test.server)), sentence)
 	}
 }
 
@@ -181,7 +155,7 @@ func TestDeleteMachine_Failed(t *testing.T) {
 }
 
 func TestWaitForServer_FailedPolls(t *testing.T) {
-	for failures, want := range map[int]codes.Code{2 * maxFailedPolls: codes.OK, 2*maxFailedPolls + 2: codes.Unavailable} {
+	for failures, want := range map[int]codes.Code{2 * machineprocess.MaxFailedPolls: codes.OK, 2*machineprocess.MaxFailedPolls + 2: codes.Unavailable} {
 		s := startCloud(t)
 		polls := wire.Match{Service: services.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
 		s.cloud.Inject(wire.Fault{Match: polls, Skip: 1, Times: failures, Status: 503}) // the session repeats the request

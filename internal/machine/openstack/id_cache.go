@@ -14,14 +14,13 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 const (
 	// idCacheTTL is how long an ID of a name is used.
 	idCacheTTL = 5 * time.Minute
-	// lookUpTimeout bounds a look-up that several callers may share.
-	lookUpTimeout = 2 * time.Minute
-	kindFlavor    = "flavor"
+	kindFlavor = "flavor"
 )
 
 // idCache caches the IDs of resources to which machines refer by name: each is looked up once for all. Names without a resource are not cached,
@@ -112,7 +111,7 @@ func (c *idCache) entry(ctx context.Context, kind, name string, lookUp func(cont
 	if known, ok := c.get(key); ok {
 		return known, nil
 	}
-	return shared(ctx, &c.flights, key, func(ctx context.Context) (entry, error) {
+	return machineprocess.Shared(ctx, &c.flights, key, func(ctx context.Context) (entry, error) {
 		if known, ok := c.get(key); ok { // found by a look-up that ended since the caller has looked
 			return known, nil
 		}
@@ -147,25 +146,8 @@ func (c *idCache) get(key string) (entry, bool) {
 // or a project without its flavor is one without capacity for it. With that code, the cluster-autoscaler uses another pool.
 func notFoundError(kind, name string) error {
 	if kind == kindFlavor {
-		return failuref(codes.ResourceExhausted, "%w", cloud.Errorf(cloud.Depleted,
+		return machineprocess.Failuref(codes.ResourceExhausted, "%w", cloud.Errorf(cloud.Depleted,
 			"there is no flavor %q in this region and project: choose another machine type, or ask the cloud's operator for it", name))
 	}
 	return cloud.Errorf(cloud.Configuration, "there is no %s %q: create it, or change the pool", kind, name)
-}
-
-// shared calls look once for all concurrent callers. A caller that cancels does not affect others.
-func shared[T any](ctx context.Context, flights *singleflight.Group, key string, lookUp func(context.Context) (T, error)) (T, error) {
-	var none T
-	flight := flights.DoChan(key, func() (any, error) {
-		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookUpTimeout)
-		defer cancel()
-		return lookUp(detached)
-	})
-	select {
-	case <-ctx.Done():
-		return none, ctx.Err()
-	case result := <-flight:
-		value, _ := result.Val.(T)
-		return value, result.Err
-	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // taskDeleting is the task state of a server that is being deleted.
@@ -47,8 +48,8 @@ func (m *machine) status(ctx context.Context) (cloudopenstack.Server, error) {
 	if found && (m.known || isComplete(server)) {
 		return server, nil
 	}
-	m.account.statuses.put(m.name, servers)
-	return cloudopenstack.Server{}, failuref(codes.NotFound, "there is no complete server for it")
+	m.account.statuses.Put(m.name, servers)
+	return cloudopenstack.Server{}, machineprocess.Failuref(codes.NotFound, "there is no complete server for it")
 }
 
 // isComplete reports whether a server has been built.
@@ -56,13 +57,9 @@ func isComplete(server cloudopenstack.Server) bool {
 	return server.Status != cloudopenstack.ServerBuild && server.Status != cloudopenstack.ServerError && server.TaskState != taskDeleting
 }
 
-// lookupDelayDivisor is the part of the poll interval for which a look-up waits for others: many machines are created at the same time, but requested one by
-// one.
-const lookupDelayDivisor = 60
-
 // findServers returns all servers with the machine's name, the shoot's or not, and the one that MCM has recorded for the machine, even if it has another name.
 func (m *machine) findServers(ctx context.Context) ([]cloudopenstack.Server, error) {
-	servers, err := m.account.servers.find(ctx, m.name, m.poll/lookupDelayDivisor)
+	servers, err := m.account.servers.Find(ctx, m.name, m.poll/machineprocess.LookUpDelayDivisor)
 	if err != nil {
 		return nil, err
 	}
@@ -134,37 +131,17 @@ func (m *machine) list(ctx context.Context, class string) ([]cloudopenstack.Serv
 	return slices.DeleteFunc(m.own(servers), func(s cloudopenstack.Server) bool { return isDeleted(s) || s.TaskState == taskDeleting }), nil
 }
 
-// maxFailedPolls is how many polls may fail in a row, each of which the session has repeated.
-const maxFailedPolls = 4
-
-// isTransient reports whether a repeated call may succeed.
-func isTransient(err error) bool {
-	kind := cloud.KindOf(err)
-	return kind == cloud.Unavailable || kind == cloud.RateLimited
-}
-
 // waitForServer polls until the condition is true for the machine's server with this ID, and returns it. nil stands for a deleted server. All waiting machines
-// share the polls, and a few consecutive failures are tolerated. times are of the same kind of wait.
+// share the polls. times are of the same kind of wait.
 func (m *machine) waitForServer(
-	ctx context.Context, id string, times *waitTimes, done func(*cloudopenstack.Server) bool,
-) (_ *cloudopenstack.Server, err error) {
-	wait := times.begin(m.poll)
-	defer func() { wait.end(err == nil) }()
-	for failures := 0; ; {
-		servers, err := m.account.servers.find(ctx, m.name, wait.pause())
-		if err != nil {
-			if failures++; failures > maxFailedPolls || ctx.Err() != nil || !isTransient(err) {
-				return nil, err
-			}
-			continue
-		}
-		failures = 0
-		var server *cloudopenstack.Server
+	ctx context.Context, id string, times *machineprocess.WaitTimes, done func(*cloudopenstack.Server) bool,
+) (*cloudopenstack.Server, error) {
+	look := func(ctx context.Context, maxWait time.Duration) (*cloudopenstack.Server, error) {
+		servers, err := m.account.servers.Find(ctx, m.name, maxWait)
 		if i := slices.IndexFunc(servers, func(s cloudopenstack.Server) bool { return s.ID == id && !isDeleted(s) }); i >= 0 {
-			server = &servers[i]
+			return &servers[i], err
 		}
-		if done(server) {
-			return server, nil
-		}
+		return nil, err
 	}
+	return machineprocess.Poll(ctx, m.poll, times, look, done)
 }

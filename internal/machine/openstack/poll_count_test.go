@@ -39,7 +39,7 @@ func TestWaitForServer_PollsOf100Machines(t *testing.T) {
 				polls := 0
 				built := map[string]time.Time{}
 				a := newAccount(nil)
-				a.servers.list = func(_ context.Context, names []string) (found []cloudopenstack.Server, _ error) {
+				a.servers.List = func(_ context.Context, names []string) (found []cloudopenstack.Server, _ error) {
 					polls++
 					time.Sleep(latency)
 					for _, name := range names {

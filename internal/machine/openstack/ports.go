@@ -10,6 +10,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	cloudopenstack "github.com/trellis-garden/trellis/internal/cloud/openstack"
+	machineprocess "github.com/trellis-garden/trellis/internal/machine"
 )
 
 // portName is the name of a machine's port in the nth of its networks. It differs from names of machines, whose last part
@@ -78,7 +79,7 @@ func (m *machine) port(ctx context.Context, wanted cloudopenstack.PortCreate) (c
 	for _, port := range left {
 		switch {
 		case port.DeviceID != "":
-			return port, failuref(codes.Aborted, "port %s has the name and belongs to %s", port.ID, port.DeviceID)
+			return port, machineprocess.Failuref(codes.Aborted, "port %s has the name and belongs to %s", port.ID, port.DeviceID)
 		case !m.mayRemove(port):
 		case reusable == nil && isReusable(port, wanted):
 			reusable = &port
@@ -160,7 +161,7 @@ func (m *machine) findPorts(ctx context.Context) ([]portsOfName, error) {
 			return nil, err
 		}
 		found := portsOfName{cache: m.account.portsIn(id), name: portName(m.name, nth)}
-		if found.ports, err = found.cache.ports.find(ctx, found.name, m.poll/lookupDelayDivisor); err != nil {
+		if found.ports, err = found.cache.ports.Find(ctx, found.name, m.poll/machineprocess.LookUpDelayDivisor); err != nil {
 			return nil, fmt.Errorf("looking for port %q in network %s: %w", found.name, id, err)
 		}
 		all = append(all, found)

@@ -1,4 +1,4 @@
-package openstack
+package machine
 
 import (
 	"sync"
@@ -8,9 +8,9 @@ import (
 // firstPauseDivisor is how many times shorter than the poll interval the first pause of a wait may be.
 const firstPauseDivisor = 10
 
-// waitTimes are how long servers of an account take to be built, or to be deleted. They decide how soon the first poll of a server follows its request:
+// WaitTimes are how long servers of an account take to be built, or to be deleted. They decide how soon the first poll of a server follows its request:
 // the sooner, the quicker the cloud is.
-type waitTimes struct {
+type WaitTimes struct {
 	mu sync.Mutex
 	// typical is the moving average of the waits that have ended; 0 before the first.
 	typical time.Duration
@@ -19,14 +19,14 @@ type waitTimes struct {
 
 // wait is the wait for one server.
 type wait struct {
-	times    *waitTimes
+	times    *WaitTimes
 	started  time.Time
 	next     time.Duration
 	interval time.Duration
 }
 
 // begin begins a wait with at most the given interval between polls.
-func (w *waitTimes) begin(interval time.Duration) *wait {
+func (w *WaitTimes) begin(interval time.Duration) *wait {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now, usual := time.Now(), w.typical

@@ -1,4 +1,4 @@
-package openstack
+package machine
 
 import (
 	"context"
@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// coalescer combines concurrent look-ups by name into one call. One call runs at a time, and the next call answers all callers that asked meanwhile. No caller
+// Coalescer combines concurrent look-ups by name into one call. One call runs at a time, and the next call answers all callers that asked meanwhile. No caller
 // gets a response of a call that started before its request. So the look-ups and polls of any number of machines cost as much as those of one or two.
-type coalescer[T any] struct {
-	// list returns the objects with these names, of which there is at least one, from the cloud. It may return more.
-	list func(ctx context.Context, names []string) ([]T, error)
-	// nameOf returns the name of an object.
-	nameOf func(T) string
-	// timeout bounds one call.
-	timeout time.Duration
+type Coalescer[T any] struct {
+	// List returns the objects with these names, of which there is at least one, from the cloud. It may return more.
+	List func(ctx context.Context, names []string) ([]T, error)
+	// NameOf returns the name of an object.
+	NameOf func(T) string
+	// Timeout bounds one call.
+	Timeout time.Duration
 
 	mu      sync.Mutex
 	waiting []*lookup[T]
@@ -38,9 +38,9 @@ type lookupResult[T any] struct {
 	err   error
 }
 
-// find returns all objects with the name at a time after the request. The call starts after maxWait at the latest, unless another one is still running, and after
+// Find returns all objects with the name at a time after the request. The call starts after maxWait at the latest, unless another one is still running, and after
 // half of it if another caller has a shorter one. A cancelled request does not affect others.
-func (g *coalescer[T]) find(ctx context.Context, name string, maxWait time.Duration) ([]T, error) {
+func (g *Coalescer[T]) Find(ctx context.Context, name string, maxWait time.Duration) ([]T, error) {
 	now := time.Now()
 	q := &lookup[T]{name: name, notBefore: now.Add(maxWait / 2), deadline: now.Add(maxWait), result: make(chan lookupResult[T], 1)}
 	q.withdraw = func() { g.waiting = slices.DeleteFunc(g.waiting, func(other *lookup[T]) bool { return other == q }) }
@@ -60,7 +60,7 @@ func (g *coalescer[T]) find(ctx context.Context, name string, maxWait time.Durat
 }
 
 // schedule schedules the next call for the first due request. The caller holds the lock.
-func (g *coalescer[T]) schedule() {
+func (g *Coalescer[T]) schedule() {
 	if g.timer != nil {
 		g.timer.Stop()
 		g.timer = nil
@@ -76,14 +76,14 @@ func (g *coalescer[T]) schedule() {
 	g.startCall()
 }
 
-func (g *coalescer[T]) onTimer() {
+func (g *Coalescer[T]) onTimer() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.schedule()
 }
 
 // startCall starts the call for all due requests. It is cancelled when all of them are cancelled. The caller holds the lock.
-func (g *coalescer[T]) startCall() {
+func (g *Coalescer[T]) startCall() {
 	now := time.Now()
 	var due, pending []*lookup[T]
 	for _, q := range g.waiting {
@@ -94,7 +94,7 @@ func (g *coalescer[T]) startCall() {
 		}
 	}
 	g.waiting, g.running = pending, true
-	ctx, cancel := context.WithTimeout(context.Background(), g.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), g.Timeout)
 	left := len(due)
 	names := make([]string, 0, len(due))
 	for _, q := range due {
@@ -109,7 +109,7 @@ func (g *coalescer[T]) startCall() {
 	names = slices.Compact(names)
 	go func() {
 		defer cancel()
-		objects, err := g.list(ctx, names)
+		objects, err := g.List(ctx, names)
 		for _, q := range due {
 			q.result <- lookupResult[T]{found: g.matching(objects, q.name), err: err}
 		}
@@ -120,18 +120,18 @@ func (g *coalescer[T]) startCall() {
 	}()
 }
 
-func (g *coalescer[T]) matching(objects []T, name string) []T {
+func (g *Coalescer[T]) matching(objects []T, name string) []T {
 	var found []T
 	for _, object := range objects {
-		if g.nameOf(object) == name {
+		if g.NameOf(object) == name {
 			found = append(found, object)
 		}
 	}
 	return found
 }
 
-// commonPrefix returns the common prefix of all names.
-func commonPrefix(names []string) string {
+// CommonPrefix returns the common prefix of all names.
+func CommonPrefix(names []string) string {
 	prefix := names[0]
 	for _, name := range names[1:] {
 		length := 0

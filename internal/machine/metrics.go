@@ -1,4 +1,4 @@
-package openstack
+package machine
 
 import (
 	"errors"
@@ -8,16 +8,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts MCM's requests.
-type metrics struct {
+// Metrics counts MCM's requests.
+type Metrics struct {
 	operations *prometheus.CounterVec
 	duration   *prometheus.HistogramVec
 }
 
-// newMetrics returns metrics that are registered if there is a registerer. It fails if the registerer has other metrics with the same
+// NewMetrics returns metrics that are registered if there is a registerer. It fails if the registerer has other metrics with the same
 // names.
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
-	m := &metrics{
+func NewMetrics(registerer prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
 		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "trellis_machine_operations_total",
 			Help: "Requests of machine-controller-manager to the machine driver, by operation and status code.",
@@ -37,7 +37,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-func (m *metrics) observe(operation string, started time.Time, err error) {
-	m.operations.WithLabelValues(operation, codeOf(err).String()).Inc()
+// Observe counts a request that has ended.
+func (m *Metrics) Observe(operation string, started time.Time, err error) {
+	m.operations.WithLabelValues(operation, CodeOf(err).String()).Inc()
 	m.duration.WithLabelValues(operation).Observe(time.Since(started).Seconds())
 }

@@ -1,4 +1,4 @@
-package openstack
+package machine
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // testCoalescer is a coalescer whose calls take a second and return each name with the number of the call.
 type testCoalescer struct {
-	coalescer[string]
+	Coalescer[string]
 	mu    sync.Mutex
 	calls [][]string
 	fail  error
@@ -23,9 +23,9 @@ type testCoalescer struct {
 
 func newTestCoalescer() *testCoalescer {
 	a := &testCoalescer{}
-	a.timeout = time.Minute
-	a.nameOf = func(s string) string { return s }
-	a.list = func(ctx context.Context, names []string) ([]string, error) {
+	a.Timeout = time.Minute
+	a.NameOf = func(s string) string { return s }
+	a.List = func(ctx context.Context, names []string) ([]string, error) {
 		a.mu.Lock()
 		a.calls = append(a.calls, names)
 		fail := a.fail
@@ -44,7 +44,7 @@ func TestCoalescer_SingleCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestCoalescer()
 		started := time.Now()
-		found, err := a.find(t.Context(), "a", 0)
+		found, err := a.Find(t.Context(), "a", 0)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, found)
 		require.Equal(t, time.Second, time.Since(started))
@@ -58,7 +58,7 @@ func TestCoalescer_SharedCall(t *testing.T) {
 		var group sync.WaitGroup
 		lookUp := func(name string) {
 			group.Go(func() {
-				found, err := a.find(t.Context(), name, 0)
+				found, err := a.Find(t.Context(), name, 0)
 				require.NoError(t, err)
 				require.Equal(t, []string{name}, found)
 			})
@@ -82,7 +82,7 @@ func TestCoalescer_MaxWait(t *testing.T) {
 		var group sync.WaitGroup
 		for i, maxWait := range []time.Duration{10 * time.Second, 5 * time.Second, 7 * time.Second} {
 			group.Go(func() {
-				_, err := a.find(t.Context(), fmt.Sprint(i), maxWait)
+				_, err := a.Find(t.Context(), fmt.Sprint(i), maxWait)
 				require.NoError(t, err)
 			})
 		}
@@ -96,11 +96,11 @@ func TestCoalescer_HalfMaxWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestCoalescer()
 		var group sync.WaitGroup
-		group.Go(func() { _, _ = a.find(t.Context(), "patient", 10*time.Second) })
+		group.Go(func() { _, _ = a.Find(t.Context(), "patient", 10*time.Second) })
 		time.Sleep(4 * time.Second)
-		_, err := a.find(t.Context(), "hurried", 0)
+		_, err := a.Find(t.Context(), "hurried", 0)
 		require.NoError(t, err)
-		_, err = a.find(t.Context(), "later", 0)
+		_, err = a.Find(t.Context(), "later", 0)
 		require.NoError(t, err)
 		group.Wait()
 		require.Equal(t, [][]string{{"hurried"}, {"later", "patient"}}, a.calls)
@@ -114,13 +114,13 @@ func TestCoalescer_Error(t *testing.T) {
 		var group sync.WaitGroup
 		for range 3 {
 			group.Go(func() {
-				_, err := a.find(t.Context(), "a", time.Second)
+				_, err := a.Find(t.Context(), "a", time.Second)
 				require.ErrorIs(t, err, a.fail)
 			})
 		}
 		group.Wait()
 		a.fail = nil
-		_, err := a.find(t.Context(), "a", 0)
+		_, err := a.Find(t.Context(), "a", 0)
 		require.NoError(t, err)
 		require.Len(t, a.calls, 2)
 	})
@@ -133,11 +133,11 @@ func TestCoalescer_CallerCanceled(t *testing.T) {
 		defer cancel()
 		var group sync.WaitGroup
 		group.Go(func() {
-			_, err := a.find(shortCtx, "hasty", 0)
+			_, err := a.Find(shortCtx, "hasty", 0)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 		group.Go(func() {
-			found, err := a.find(t.Context(), "other", 0)
+			found, err := a.Find(t.Context(), "other", 0)
 			require.NoError(t, err)
 			require.Equal(t, []string{"other"}, found)
 		})
@@ -150,20 +150,20 @@ func TestCoalescer_AllCallersCanceled(t *testing.T) {
 		a := newTestCoalescer()
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(100*time.Millisecond, cancel)
-		_, err := a.find(ctx, "a", 0)
+		_, err := a.Find(ctx, "a", 0)
 		require.ErrorIs(t, err, context.Canceled)
 		synctest.Wait()
 		a.mu.Lock()
 		require.Len(t, a.calls, 1)
 		a.mu.Unlock()
 		started := time.Now()
-		_, err = a.find(t.Context(), "b", 0)
+		_, err = a.Find(t.Context(), "b", 0)
 		require.NoError(t, err)
 		require.Equal(t, time.Second, time.Since(started), "the call before is not waited for")
 
 		waiting, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)
-		_, err = a.find(waiting, "c", time.Minute)
+		_, err = a.Find(waiting, "c", time.Minute)
 		require.ErrorIs(t, err, context.Canceled)
 		time.Sleep(2 * time.Minute)
 		a.mu.Lock()
@@ -179,25 +179,6 @@ func TestCommonPrefix(t *testing.T) {
 		"pool-z": {"pool-z1-x", "pool-z2-x"},
 		"one":    {"one"},
 	} {
-		require.Equal(t, want, commonPrefix(names))
+		require.Equal(t, want, CommonPrefix(names))
 	}
-}
-
-func TestMemo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var m memo
-		_, ok := m.take("a")
-		require.False(t, ok)
-		m.put("a", nil)
-		_, ok = m.take("a")
-		require.True(t, ok)
-		_, ok = m.take("a")
-		require.False(t, ok)
-		m.put("a", nil)
-		time.Sleep(memoTTL + time.Second)
-		m.put("b", nil)
-		require.Len(t, m.entries, 1, "what is old is forgotten")
-		_, ok = m.take("a")
-		require.False(t, ok)
-	})
 }

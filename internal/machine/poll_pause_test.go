@@ -1,4 +1,4 @@
-package openstack
+package machine
 
 import (
 	"testing"
@@ -37,7 +37,7 @@ func TestWaitTimes_Pauses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var times waitTimes
+				var times WaitTimes
 				for _, took := range test.completed {
 					one := times.begin(interval)
 					time.Sleep(took)
