@@ -44,13 +44,13 @@ func New(opts ...Option) (*Cloud, error) {
 	}
 	c := &Cloud{Tap: shared.Tap, core: shared}
 	c.SetLatency(settings.Latency)
-	if c.ec2, err = ec2.New(shared); err != nil {
+	if c.iam, err = iam.New(shared); err != nil {
+		return nil, err
+	}
+	if c.ec2, err = ec2.New(shared, c.iam); err != nil {
 		return nil, err
 	}
 	if c.efs, err = efs.New(shared, c.ec2); err != nil {
-		return nil, err
-	}
-	if c.iam, err = iam.New(shared); err != nil {
 		return nil, err
 	}
 	if c.sts, err = sts.New(shared); err != nil {

@@ -73,7 +73,7 @@ func (c *Cloud) Do(service wire.Service, action string, parameters url.Values) (
 	return c.core.Do(string(service), action, parameters)
 }
 
-// NotImplemented lists the operations that are in the models and not in the fake, such as "ec2:RunInstances", sorted.
+// NotImplemented lists the operations that are in the models and not in the fake, such as "ec2:CreateVpc", sorted.
 func (c *Cloud) NotImplemented() []string { return c.core.NotImplemented() }
 
 // AddLoadBalancer adds a load balancer with its network interfaces, as a controller in a cluster does, and returns its name, or its ARN if it is not
@@ -89,6 +89,20 @@ func (c *Cloud) AddNetworkInterface(subnetID, kind, description string, groups .
 	c.core.Mu.Lock()
 	defer c.core.Mu.Unlock()
 	return c.ec2.AddInterface(subnetID, kind, description, groups...)
+}
+
+// AddImage adds an image with a root device such as "/dev/xvda", and returns its ID.
+func (c *Cloud) AddImage(name, rootDevice string) string {
+	c.core.Mu.Lock()
+	defer c.core.Mu.Unlock()
+	return c.ec2.AddImage(name, rootDevice)
+}
+
+// InterruptInstance terminates an instance as AWS does when it needs the capacity of a spot instance.
+func (c *Cloud) InterruptInstance(id string) error {
+	c.core.Mu.Lock()
+	defer c.core.Mu.Unlock()
+	return c.ec2.InterruptInstance(id)
 }
 
 // AddIPAMPool adds a pool of IPv6 addresses of the account, from which VPCs get their blocks, and returns its ID.

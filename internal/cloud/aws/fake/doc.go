@@ -1,9 +1,9 @@
-// Package fake is a stateful AWS account in one region with real HTTP: EC2's networks, IAM's roles and instance profiles, STS, Elastic Load
+// Package fake is a stateful AWS account in one region with real HTTP: EC2's networks and instances, IAM's roles and instance profiles, STS, Elastic Load
 // Balancing, and Elastic File System, for unit tests and contract suites.
 //
 // Requests are decoded, and responses encoded, by AWS' own service models (package model), of which the fake contains the operations in use. A request
 // that does not fit the model is refused as AWS does it; an operation or a parameter that is in the model and not in the fake is answered 501, so that
-// nothing is ignored silently. Signatures are verified. It forwards no packets, starts no instances and evaluates no policies.
+// nothing is ignored silently. Signatures are verified. It forwards no packets, runs no programs in instances and evaluates no policies.
 //
 // A new Cloud is an empty account: it has the access key of DefaultKey, no VPC (also no default VPC), and the quotas of a new account. All services are at
 // one address. The version in a request or in its path tells which is called.
@@ -34,6 +34,8 @@
 //	cloud.Do(fake.EC2, "CreateTags", url.Values{...})                  // any action, without HTTP and call log
 //	cloud.AddLoadBalancer(fake.LoadBalancer{Type: fake.Classic, Name: "a1", Subnets: ..., Groups: ..., Tags: ...})
 //	cloud.AddNetworkInterface(subnetID, "interface", "ELB app/...", groupID)
+//	cloud.AddImage("linux", "/dev/xvda")
+//	cloud.InterruptInstance(id)                                        // as a spot instance
 //	cloud.AddIPAMPool(netip.MustParsePrefix("2001:db8::/40"))          // of IPv6 blocks
 //	cloud.Dependants(vpcID)                                            // what prevents the deletion
 //	cloud.Resources()                                                  // everything that somebody created

@@ -26,7 +26,8 @@ type Option func(*core.Config)
 func defaultConfig() core.Config {
 	return core.Config{
 		AccountID: DefaultAccountID, Partition: "aws", Region: DefaultRegion, Zones: []string{DefaultRegion + "a", DefaultRegion + "b", DefaultRegion + "c"},
-		ClockSkew: 5 * time.Minute, TokenLifetime: time.Hour, Transitions: map[string]core.Transition{}, Quotas: ec2.DefaultQuotas(),
+		Transitions: map[string]core.Transition{InstanceForget: {After: time.Hour}},
+		ClockSkew:   5 * time.Minute, TokenLifetime: time.Hour, Quotas: ec2.DefaultQuotas(),
 	}
 }
 

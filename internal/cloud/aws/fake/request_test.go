@@ -99,7 +99,6 @@ func TestRequests(t *testing.T) {
 		"what the fake does not implement is refused loudly": {
 			source: "no behaviour of AWS",
 			check: func(t *testing.T, a *account) {
-				assert.Contains(t, a.fails("NotImplemented", "RunInstances", "MinCount", "1", "MaxCount", "1"), "RunInstances")
 				assert.Contains(t, a.fails("NotImplemented", "CreateVpc", "CidrBlock", "10.250.0.0/16", "Ipv4IpamPoolId", "p"), "Ipv4IpamPoolId")
 			},
 		},
@@ -136,11 +135,9 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// Instances and volumes come with the machine driver.
+// Nothing is in the models that no client uses.
 func TestNotImplemented(t *testing.T) {
-	assert.Equal(t, []string{
-		"ec2:AssignIpv6Addresses", "ec2:DescribeImages", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:RunInstances", "ec2:TerminateInstances",
-	}, newAccount(t).NotImplemented())
+	assert.Empty(t, newAccount(t).NotImplemented())
 }
 
 func TestControl(t *testing.T) {

@@ -48,6 +48,9 @@ const (
 	FileSystemDelete   = core.FileSystemDelete   // deleting until it is gone
 	MountTargetCreate  = core.MountTargetCreate  // creating to available; Fail: error
 	MountTargetDelete  = core.MountTargetDelete  // deleting until it is gone, with its interface
+	InstanceStart      = core.InstanceStart      // pending to running; Fail: terminated
+	InstanceTerminate  = core.InstanceTerminate  // shutting-down to terminated; interfaces and volumes stay until then
+	InstanceForget     = core.InstanceForget     // terminated until it is gone; after an hour by default
 )
 
 // Quotas, see packages ec2 and efs for their scope.
@@ -60,10 +63,15 @@ const (
 	QuotaAddresses   = ec2.QuotaAddresses
 	QuotaGroups      = ec2.QuotaGroups
 	QuotaRules       = ec2.QuotaRules
+	QuotaInstances   = ec2.QuotaInstances
+	QuotaVCPUs       = ec2.QuotaVCPUs
 	QuotaFileSystems = efs.QuotaFileSystems
 
 	QuotaInternetGateways = ec2.QuotaInternetGateways
 )
+
+// QuotaCapacity is the quota of instances that a zone has hardware for.
+func QuotaCapacity(zone string) string { return ec2.QuotaCapacity(zone) }
 
 // Throttled is the fault of a service that has received too many calls of an action; the action may be a pattern such as "Describe*".
 func Throttled(service wire.Service, action string) wire.Fault {

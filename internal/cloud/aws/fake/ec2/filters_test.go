@@ -21,7 +21,7 @@ func namesOf[T object](c *collection[T]) []string { return slices.Sorted(maps.Ke
 func TestFilters_Documented(t *testing.T) {
 	shared, err := core.New(core.Config{Region: "eu-west-1", Zones: []string{"eu-west-1a"}})
 	require.NoError(t, err)
-	s, err := New(shared)
+	s, err := New(shared, nil)
 	require.NoError(t, err)
 	services, err := model.Load()
 	require.NoError(t, err)
@@ -32,6 +32,7 @@ func TestFilters_Documented(t *testing.T) {
 		"DescribeNatGateways": namesOf(s.natGateways), "DescribeAddresses": namesOf(s.addresses), "DescribeSecurityGroups": namesOf(s.groups),
 		"DescribeSecurityGroupRules": namesOf(s.rules), "DescribeVpcEndpoints": namesOf(s.endpoints), "DescribeKeyPairs": namesOf(s.keyPairs),
 		"DescribeNetworkInterfaces": namesOf(s.interfaces), "DescribeNetworkAcls": namesOf(s.acls),
+		"DescribeInstances": namesOf(s.instances), "DescribeVolumes": namesOf(s.volumes), "DescribeImages": namesOf(s.images),
 	} {
 		t.Run(action, func(t *testing.T) {
 			documented := services["ec2"].Operations[action].Filters
@@ -46,7 +47,7 @@ func populated(t *testing.T) *Service {
 	t.Helper()
 	shared, err := core.New(core.Config{AccountID: "123456789012", Region: "eu-west-1", Zones: []string{"eu-west-1a"}})
 	require.NoError(t, err)
-	s, err := New(shared)
+	s, err := New(shared, oneProfile{})
 	require.NoError(t, err)
 	do := func(action string, parameters ...string) protocol.Struct {
 		form := url.Values{}
@@ -75,7 +76,18 @@ func populated(t *testing.T) *Service {
 	do("CreateNetworkInterface", "SubnetId", n, "Description", "d", "SecurityGroupId.1", group)
 	do("ImportKeyPair", "KeyName", "k", "PublicKeyMaterial", base64.StdEncoding.EncodeToString([]byte(
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKHEChLZdIBnDEHLvyFsL5ZgUMJUTRSUzCl2bhwTS3/z user")))
+	do("RunInstances", "MinCount", "1", "MaxCount", "1", "ImageId", s.AddImage("linux", "/dev/xvda"), "InstanceType", "m5.large", "KeyName", "k", "ClientToken", "t",
+		"InstanceMarketOptions.MarketType", "spot", "IamInstanceProfile.Name", "nodes",
+		"NetworkInterface.1.SubnetId", n, "NetworkInterface.1.DeviceIndex", "0", "NetworkInterface.1.SecurityGroupId.1", group)
 	return s
+}
+
+// oneProfile is IAM with one instance profile.
+type oneProfile struct{}
+
+// FindProfile implements InstanceProfiles.
+func (oneProfile) FindProfile(*core.Request, string, string) (profileARN, id string, found bool) {
+	return "arn:aws:iam::123456789012:instance-profile/nodes", "AIPA1", true
 }
 
 // checkFilters calls the action with each value of each filter: it finds all resources with that value.
@@ -115,4 +127,7 @@ func TestFilters_FindByEachValue(t *testing.T) {
 	checkFilters(t, s, s.keyPairs, "DescribeKeyPairs")
 	checkFilters(t, s, s.interfaces, "DescribeNetworkInterfaces")
 	checkFilters(t, s, s.acls, "DescribeNetworkAcls")
+	checkFilters(t, s, s.instances, "DescribeInstances")
+	checkFilters(t, s, s.volumes, "DescribeVolumes")
+	checkFilters(t, s, s.images, "DescribeImages")
 }

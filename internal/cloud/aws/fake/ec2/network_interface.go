@@ -25,6 +25,8 @@ type networkInterface struct {
 	address                                          netip.Addr // zero without IPv4
 	publicIP, allocationID, associationID            string
 	noSourceDestCheck                                bool
+	ipv6Addresses, ipv6Prefixes                      []string
+	attachment                                       *attachment // to an instance
 }
 
 func (s *Service) newInterfaces() *collection[*networkInterface] {
@@ -50,6 +52,7 @@ func (s *Service) newInterfaces() *collection[*networkInterface] {
 			"association.allocation-id":       one(func(i *networkInterface) string { return i.allocationID }),
 			"addresses.association.public-ip": one(func(i *networkInterface) string { return i.publicIP }),
 			"source-dest-check":               one(func(i *networkInterface) string { return yes(!i.noSourceDestCheck) }),
+			"attachment.instance-id":          one(func(i *networkInterface) string { return i.instanceID() }),
 		},
 	}
 }
@@ -68,9 +71,13 @@ func (s *Service) viewInterface(i *networkInterface) protocol.Struct {
 			byte(i.sequence>>16), byte(i.sequence>>8), byte(i.sequence)),
 		"TagSet": i.tagList(),
 	}
-	if i.status == interfaceInUse {
-		view["Attachment"] = protocol.Struct{"AttachmentId": "eni-attach-" + i.id[len("eni-"):], "InstanceOwnerId": "amazon-aws", "Status": "attached"}
+	switch {
+	case i.attachment != nil:
+		view["Attachment"] = s.viewAttachment(i)
+	case i.status == interfaceInUse:
+		view["Attachment"] = protocol.Struct{"AttachmentId": i.attachmentID(), "InstanceOwnerId": "amazon-aws", "Status": "attached"}
 	}
+	view["Ipv6Addresses"], view["Ipv6Prefixes"] = i.viewIPv6()
 	if !i.address.IsValid() {
 		return view
 	}

@@ -15,6 +15,8 @@ const (
 	QuotaGroups             = "security-groups"
 	QuotaRules              = "security-group-rules" // of a group, ingress and egress apart
 	QuotaEndpoints          = "gateway-endpoints"
+	QuotaInstances          = "instances" // as all below without a default: that depends on the account's history
+	QuotaVCPUs              = "vcpus"     // of instances on demand
 )
 
 // DefaultQuotas are those of a new account, see https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html.
@@ -24,3 +26,6 @@ func DefaultQuotas() map[string]int {
 		QuotaRoutes: 500, QuotaNATGateways: 5, QuotaAddresses: 5, QuotaGroups: 2500, QuotaRules: 60, QuotaEndpoints: 20,
 	}
 }
+
+// QuotaCapacity limits the instances that a zone has hardware for, whoever owns them.
+func QuotaCapacity(zone string) string { return "capacity of " + zone }

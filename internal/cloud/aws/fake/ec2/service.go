@@ -31,31 +31,42 @@ type Service struct {
 	endpoints      *collection[*endpoint]
 	keyPairs       *collection[*keyPair]
 	interfaces     *collection[*networkInterface]
+	instances      *collection[*instance]
+	volumes        *collection[*volume]
+	images         *collection[*image]
 	acls           *collection[*networkACL]
 
 	defaultDHCPOptions string
 	ipv6Blocks         int                     // of Amazon that were allocated
 	pools              map[string]netip.Prefix // of IPv6 addresses, by ID
+	profiles           InstanceProfiles
+}
+
+// InstanceProfiles are those of IAM.
+type InstanceProfiles interface {
+	// FindProfile returns the ARN and ID of the instance profile that has the name or the ARN, and whether EC2 sees it already.
+	FindProfile(q *core.Request, name, arn string) (profileARN, id string, found bool)
 }
 
 // New returns EC2 without VPCs, and registers its actions.
-func New(shared *core.Cloud) (*Service, error) {
-	s := &Service{core: shared, pools: map[string]netip.Prefix{}}
+func New(shared *core.Cloud, profiles InstanceProfiles) (*Service, error) {
+	s := &Service{core: shared, pools: map[string]netip.Prefix{}, profiles: profiles}
 	s.vpcs, s.dhcpOptions, s.subnets, s.reservations = s.newVPCs(), s.newDHCPOptions(), s.newSubnets(), s.newReservations()
 	s.gateways, s.egressGateways, s.routeTables = s.newInternetGateways(), s.newEgressOnlyGateways(), s.newRouteTables()
 	s.natGateways, s.addresses, s.groups, s.rules = s.newNATGateways(), s.newAddresses(), s.newSecurityGroups(), s.newRules()
 	s.endpoints, s.keyPairs, s.interfaces, s.acls = s.newEndpoints(), s.newKeyPairs(), s.newInterfaces(), s.newACLs()
+	s.instances, s.volumes, s.images = s.newInstances(), s.newVolumes(), s.newImages()
 	s.tagged = []tagged{
 		taggedIn(s.vpcs), taggedIn(s.dhcpOptions), taggedIn(s.subnets), taggedIn(s.reservations), taggedIn(s.gateways), taggedIn(s.egressGateways),
 		taggedIn(s.routeTables), taggedIn(s.natGateways), taggedIn(s.addresses), taggedIn(s.groups), taggedIn(s.rules), taggedIn(s.endpoints),
-		taggedIn(s.keyPairs), taggedIn(s.interfaces), taggedIn(s.acls),
+		taggedIn(s.keyPairs), taggedIn(s.interfaces), taggedIn(s.acls), taggedIn(s.instances), taggedIn(s.volumes), taggedIn(s.images),
 	}
 	s.addDefaultDHCPOptions()
 	actions := map[string]core.Action{}
 	for _, some := range []map[string]core.Action{
 		s.vpcActions(), s.vpcCIDRActions(), s.dhcpActions(), s.subnetActions(), s.reservationActions(), s.internetGatewayActions(), s.egressOnlyGatewayActions(),
 		s.routeTableActions(), s.associationActions(), s.routeActions(), s.natGatewayActions(), s.addressActions(), s.securityGroupActions(), s.ruleActions(),
-		s.endpointActions(), s.keyPairActions(), s.interfaceActions(), s.tagActions(), s.zoneActions(),
+		s.endpointActions(), s.keyPairActions(), s.interfaceActions(), s.ipv6Actions(), s.instanceActions(), s.volumeActions(), s.imageActions(), s.tagActions(), s.zoneActions(),
 	} {
 		maps.Copy(actions, some)
 	}
@@ -67,21 +78,39 @@ func New(shared *core.Cloud) (*Service, error) {
 
 // newMeta returns the common part of a new resource. Tags in the call must be for its kind.
 func (s *Service) newMeta(prefix, kind string, q *core.Request) (meta, error) {
-	tags := map[string]string{}
-	for _, specification := range q.In.Structs("TagSpecifications") {
-		if specification.String("ResourceType") != kind {
-			return meta{}, protocol.Fail("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", specification.String("ResourceType"))
-		}
-		maps.Copy(tags, tagsIn(specification.Structs("Tags")))
-	}
-	if err := checkTags(tags); err != nil {
+	tags, err := tagsByKind(q, kind)
+	if err != nil {
 		return meta{}, err
 	}
+	return s.metaWith(prefix, tags[kind]), nil
+}
+
+// tagsByKind reads the tags in a call that creates resources of these kinds.
+func tagsByKind(q *core.Request, kinds ...string) (map[string]map[string]string, error) {
+	byKind := map[string]map[string]string{}
+	for _, kind := range kinds {
+		byKind[kind] = map[string]string{}
+	}
+	for _, specification := range q.In.Structs("TagSpecifications") {
+		tags := byKind[specification.String("ResourceType")]
+		if tags == nil {
+			return nil, protocol.Fail("InvalidParameterValue", "'%s' is not a valid taggable resource type for this operation.", specification.String("ResourceType"))
+		}
+		maps.Copy(tags, tagsIn(specification.Structs("Tags")))
+		if err := checkTags(tags); err != nil {
+			return nil, err
+		}
+	}
+	return byKind, nil
+}
+
+// metaWith returns the common part of a new resource with these tags.
+func (s *Service) metaWith(prefix string, tags map[string]string) meta {
 	created := s.bareMeta(prefix)
 	created.setTags(tags, s.core.Config.Lag)
 	created.missingReads = s.core.Config.Lag.Reads
 	created.visible = time.Now().Add(s.core.Config.Lag.For)
-	return created, nil
+	return created
 }
 
 // bareMeta returns the common part of a resource that AWS makes itself, without tags.
@@ -133,7 +162,8 @@ func (s *Service) Dependants(id string) []string {
 func (s *Service) IDs() []string {
 	out := slices.Concat(
 		idsOf(s.vpcs.items), idsOf(s.subnets.items), idsOf(s.reservations.items), idsOf(s.gateways.items), idsOf(s.egressGateways.items),
-		idsOf(s.addresses.items), idsOf(s.endpoints.items), idsOf(s.keyPairs.items), idsOf(s.interfaces.items),
+		idsOf(s.addresses.items), idsOf(s.endpoints.items), idsOf(s.keyPairs.items), idsOf(s.interfaces.items), idsOf(s.volumes.items),
+		idsOf(s.instances.where(func(i *instance) bool { return i.state != instanceTerminated })),
 		idsOf(s.dhcpOptions.where(func(d *dhcpOptions) bool { return d.id != s.defaultDHCPOptions })),
 		idsOf(s.routeTables.where(func(t *routeTable) bool { return !t.isMain() })),
 		idsOf(s.natGateways.where(func(g *natGateway) bool { return g.state != natDeleted })),

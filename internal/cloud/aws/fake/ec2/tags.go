@@ -77,6 +77,7 @@ func unknownResource(id string) *wire.Error {
 		"vpc": "InvalidVpcID.NotFound", "subnet": "InvalidSubnetID.NotFound", "dopt": "InvalidDhcpOptionID.NotFound", "igw": "InvalidInternetGatewayID.NotFound",
 		"eigw": "InvalidGatewayID.NotFound", "rtb": "InvalidRouteTableID.NotFound", "nat": "NatGatewayNotFound", "eipalloc": "InvalidAllocationID.NotFound",
 		"sg": "InvalidGroup.NotFound", "sgr": "InvalidSecurityGroupRuleId.NotFound", "vpce": "InvalidVpcEndpointId.NotFound", "key": "InvalidKeyPair.NotFound",
+		"i": "InvalidInstanceID.NotFound", "vol": "InvalidVolume.NotFound", "ami": "InvalidAMIID.NotFound",
 		"eni": "InvalidNetworkInterfaceID.NotFound", "acl": "InvalidNetworkAclID.NotFound",
 	}
 	if code := codes[prefix]; code != "" {

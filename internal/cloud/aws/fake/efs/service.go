@@ -45,7 +45,7 @@ const (
 func New(shared *core.Cloud, network Network) (*Service, error) {
 	s := &Service{core: shared, network: network}
 	return s, shared.Register("efs", map[string]core.Action{
-		"CreateFileSystem":                  {Reads: "CreationToken Encrypted PerformanceMode Tags", ReadsToken: true, Do: s.createSystem},
+		"CreateFileSystem":                  {Reads: "CreationToken Encrypted PerformanceMode Tags", OwnTokens: true, Do: s.createSystem},
 		"DescribeFileSystems":               {Reads: "FileSystemId CreationToken Marker MaxItems", Do: s.describeSystems},
 		"DeleteFileSystem":                  {Reads: "FileSystemId", Do: s.deleteSystem},
 		"CreateMountTarget":                 {Reads: "FileSystemId SubnetId SecurityGroups IpAddressType", Do: s.createTarget},

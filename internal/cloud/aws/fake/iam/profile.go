@@ -136,3 +136,14 @@ func (s *Service) tagProfile(q *core.Request) (protocol.Struct, error) {
 	maps.Copy(p.tags, tagsIn(q.In))
 	return nil, nil
 }
+
+// FindProfile returns the ARN and ID of the instance profile that has the name or the ARN, and whether other services see it already.
+func (s *Service) FindProfile(q *core.Request, name, arn string) (profileARN, id string, found bool) {
+	for _, p := range s.profiles {
+		known := s.core.ARN("iam", "", "instance-profile"+p.path+p.name)
+		if p.name == name || known == arn {
+			return known, p.id, !p.isMissing(q)
+		}
+	}
+	return "", "", false
+}

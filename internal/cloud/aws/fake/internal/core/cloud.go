@@ -61,7 +61,7 @@ func (c *Cloud) Register(service string, actions map[string]Action) error {
 	return nil
 }
 
-// NotImplemented lists the operations that are in the models and not in the fake, such as "ec2:RunInstances", sorted.
+// NotImplemented lists the operations that are in the models and not in the fake, such as "ec2:CreateVpc", sorted.
 func (c *Cloud) NotImplemented() []string {
 	var out []string
 	for name, service := range c.models {

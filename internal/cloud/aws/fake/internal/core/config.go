@@ -59,4 +59,7 @@ const (
 	FileSystemDelete   = "file-system-delete"   // deleting until it is gone
 	MountTargetCreate  = "mount-target-create"  // creating to available; Fail: error
 	MountTargetDelete  = "mount-target-delete"  // deleting until it is gone, with its interface
+	InstanceStart      = "instance-start"       // pending to running; Fail: terminated
+	InstanceTerminate  = "instance-terminate"   // shutting-down to terminated; interfaces and volumes stay until then
+	InstanceForget     = "instance-forget"      // terminated until it is gone
 )

@@ -36,9 +36,9 @@ type Action struct {
 	// Reads names the members of the input that the handler reads, separated by spaces. The fake refuses a request with others, instead of ignoring
 	// what a client wants.
 	Reads string
-	// ReadsToken means that the action itself answers a repeated request with an idempotency token.
-	ReadsToken bool
-	Do         Handler
+	// OwnTokens means that the action itself answers a repeated request with an idempotency token.
+	OwnTokens bool
+	Do        Handler
 }
 
 // unread returns the first member of an input that the action does not read, or an empty string.
@@ -201,7 +201,7 @@ type answered struct {
 func (c *Cloud) performOnce(operation *model.Operation, action Action, q *Request) (protocol.Struct, error) {
 	name := operation.TokenMember()
 	token := q.In.String(name)
-	if name == "" || token == "" || action.ReadsToken {
+	if name == "" || token == "" || action.OwnTokens {
 		return action.Do(q)
 	}
 	encoded, err := json.Marshal(q.In)
@@ -211,8 +211,7 @@ func (c *Cloud) performOnce(operation *model.Operation, action Action, q *Reques
 	key := operation.Name + " " + token
 	if known, repeated := c.answered[key]; repeated {
 		if known.input != string(encoded) {
-			return nil, protocol.Fail("IdempotentParameterMismatch",
-				"The client token you have provided is associated with a resource with other parameters: %s", token)
+			return nil, TokenMismatch(token)
 		}
 		return known.output, nil
 	}
@@ -235,6 +234,11 @@ func (e *DetailedError) Error() string { return e.Cause.Error() }
 
 // Unwrap returns the cause.
 func (e *DetailedError) Unwrap() error { return e.Cause }
+
+// TokenMismatch is the error of a request with the idempotency token of an earlier one that was another request.
+func TokenMismatch(token string) *wire.Error {
+	return protocol.Fail("IdempotentParameterMismatch", "The client token you have provided is associated with a resource with other parameters: %s", token)
+}
 
 // asWireError returns the error of a service. Anything else is a defect.
 func asWireError(err error) *wire.Error {
