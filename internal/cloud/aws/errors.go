@@ -120,11 +120,12 @@ func kindsByCode() map[string]cloud.Kind {
 		cloud.Unauthorized: {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "OptInRequired", "PendingVerification"},
 		cloud.QuotaExceeded: {
 			"LimitExceeded", "LimitExceededException", "RulesPerSecurityGroupLimitExceeded", "AddressLimitExceeded", "VpcLimitExceeded", "NatGatewayLimitExceeded",
-			"TooManyLoadBalancers", "TooManyTargetGroups",
+			"MaxSpotInstanceCountExceeded", "TooManyLoadBalancers", "TooManyTargetGroups",
 		},
 		cloud.Depleted: {
 			"InsufficientAddressCapacity", "InsufficientFreeAddressesInSubnet", "InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientVolumeCapacity",
-			"InsufficientReservedInstanceCapacity", "InsufficientThroughputCapacity", "NoFreeAddressesInSubnet", "Unsupported",
+			"InsufficientReservedInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacityOnHost", "ReservationCapacityExceeded", "SpotMaxPriceTooLow",
+			"InsufficientThroughputCapacity", "NoFreeAddressesInSubnet", "Unsupported",
 		},
 		cloud.NotFound: {
 			"NoSuchEntity", "NatGatewayNotFound", "LoadBalancerNotFound", "TargetGroupNotFound", "AccessPointNotFound", "Gateway.NotAttached", "InvalidPermission.NotFound",

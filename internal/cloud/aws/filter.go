@@ -94,7 +94,7 @@ func listAll[In, Out, Option, T any](
 ) ([]T, error) {
 	var all []T
 	err := eachPage(o, func(token string) (string, error) {
-		page, err := invoke(ctx, s, o, request, input(pageToken(token)))
+		page, err := invoke(ctx, s, o, request, input(optional(token)))
 		if err != nil {
 			return "", err
 		}
@@ -106,14 +106,6 @@ func listAll[In, Out, Option, T any](
 		return nil, err
 	}
 	return all, nil
-}
-
-// pageToken is the SDK's form of a token: none for the first page.
-func pageToken(token string) *string {
-	if token == "" {
-		return nil
-	}
-	return &token
 }
 
 // eachPage requests pages until there is no token for the next one. The first page has an empty token.
