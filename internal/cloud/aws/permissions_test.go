@@ -23,12 +23,17 @@ import (
 // permissionsPage is the page with the policy for the users of shoots.
 const permissionsPage = "../../../docs/operations/aws.md"
 
-// impliedPermissions are those that AWS asks for besides the one that has the name of the request: for tags, and for a role that is given to instances.
+// impliedPermissions are those that AWS asks for besides the one that has the name of the request: for tags, for a role that is given to instances, and for
+// the interfaces of mount targets.
 func impliedPermissions() map[string][]string {
 	return map[string][]string{
 		"iam:AddRoleToInstanceProfile": {"iam:PassRole"},
 		"iam:CreateInstanceProfile":    {"iam:TagInstanceProfile"},
 		"iam:CreateRole":               {"iam:TagRole"},
+
+		"elasticfilesystem:CreateMountTarget":               {"ec2:CreateNetworkInterface"},
+		"elasticfilesystem:DeleteMountTarget":               {"ec2:DeleteNetworkInterface"},
+		"elasticfilesystem:ModifyMountTargetSecurityGroups": {"ec2:ModifyNetworkInterfaceAttribute"},
 	}
 }
 
