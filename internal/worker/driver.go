@@ -66,6 +66,8 @@ type Class struct {
 	// NodeTemplate describes future nodes for the cluster-autoscaler. The contract adds instance type, region, zone, architecture, and
 	// capacities that the driver omits.
 	NodeTemplate machinev1alpha1.NodeTemplate
+	// Labels are labels of the class itself besides the contract's.
+	Labels map[string]string
 	// NodeLabels are labels of nodes besides the pool's own.
 	NodeLabels map[string]string
 }

@@ -84,6 +84,7 @@ func classObject(shoot *Shoot, p *pool, zone int, name string, providerSpec []by
 	credentials := shoot.Worker.Spec.SecretRef
 	meta := classMeta(shoot, name)
 	maps.Copy(meta.Labels, operatingSystemLabels(p))
+	meta.Labels = union(p.machines.Classes[zone].Labels, meta.Labels)
 	return &machinev1alpha1.MachineClass{
 		ObjectMeta:           meta,
 		Provider:             p.machines.Classes[zone].Provider,

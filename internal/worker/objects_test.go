@@ -76,6 +76,19 @@ func TestDeploymentsOf_OrderAndCopies(t *testing.T) {
 	assert.Equal(t, before[1], deployments[1])
 }
 
+func TestClassObject_DriverLabels(t *testing.T) {
+	shoot, pools := newPlan().inputs()
+	labels := map[string]string{"zone": "north-1", ownerLabel: "somebody else"}
+	pools[0].machines.Classes[0].Labels = labels
+	deployments, err := deploymentsOf(shoot, pools)
+	require.NoError(t, err)
+	assert.Equal(t, "north-1", deployments[0].class.Labels["zone"])
+	assert.Equal(t, shoot.Worker.Name, deployments[0].class.Labels[ownerLabel], "a driver does not override the contract's labels")
+	assert.NotContains(t, deployments[0].secret.Labels, "zone")
+	assert.NotContains(t, deployments[1].class.Labels, "zone")
+	assert.Len(t, labels, 2, "the driver's labels are not changed")
+}
+
 func TestNodeTemplate(t *testing.T) {
 	amounts := func(memory string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}

@@ -125,17 +125,15 @@ func machineTypesFinding(shoot *Shoot) observer.Finding {
 
 // machineTypeProblem completes "the machine type ...", or is empty.
 func machineTypeProblem(shoot *Shoot, p *extensionsv1alpha1.WorkerPool) string {
-	profile := shoot.Cluster.CloudProfile
-	types := profile.Spec.MachineTypes
-	n := slices.IndexFunc(types, func(t gardencorev1beta1.MachineType) bool { return t.Name == p.MachineType })
+	machineType := shoot.MachineType(p)
 	switch {
-	case n < 0:
+	case machineType == nil:
 		return "is not in the CloudProfile"
-	case types[n].Usable != nil && !*types[n].Usable:
+	case machineType.Usable != nil && !*machineType.Usable:
 		return "is not usable for new pools any more"
 	}
 	var zones []string
-	for _, region := range profile.Spec.Regions {
+	for _, region := range shoot.Cluster.CloudProfile.Spec.Regions {
 		if region.Name != shoot.Worker.Spec.Region {
 			continue
 		}

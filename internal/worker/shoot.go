@@ -1,6 +1,9 @@
 package worker
 
 import (
+	"slices"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/go-logr/logr"
 
@@ -28,4 +31,14 @@ type Shoot struct {
 	Log logr.Logger
 	// Decoded is for the driver: see contract.DecodeOnce.
 	Decoded *contract.Decoded
+}
+
+// MachineType returns the machine type of a pool as the CloudProfile has it, nil if it was removed there.
+func (s *Shoot) MachineType(pool *extensionsv1alpha1.WorkerPool) *gardencorev1beta1.MachineType {
+	types := s.Cluster.CloudProfile.Spec.MachineTypes
+	i := slices.IndexFunc(types, func(machineType gardencorev1beta1.MachineType) bool { return machineType.Name == pool.MachineType })
+	if i < 0 {
+		return nil
+	}
+	return &types[i]
 }

@@ -3,7 +3,6 @@ package openstack
 import (
 	"slices"
 
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -17,7 +16,7 @@ func (in *inputs) imageOf(pool *extensionsv1alpha1.WorkerPool, recorded *opensta
 		Name: pool.MachineImage.Name, Version: pool.MachineImage.Version, Region: in.shoot.Worker.Spec.Region,
 		Architecture: value(pool.Architecture), Definitions: in.shoot.Cluster.CloudProfile.Spec.MachineCapabilities,
 	}
-	if machineType := in.machineType(pool); machineType != nil {
+	if machineType := in.shoot.MachineType(pool); machineType != nil {
 		query.Capabilities = machineType.Capabilities
 	}
 	found, err := in.profile.FindMachineImage(query)
@@ -29,16 +28,6 @@ func (in *inputs) imageOf(pool *extensionsv1alpha1.WorkerPool, recorded *opensta
 	}
 	return nil, cloud.Errorf(cloud.Configuration, "the machines of pool %q have no image: %w; choose another version of the image, "+
 		"or ask the CloudProfile's admin to correct machineImages", pool.Name, err)
-}
-
-// machineType is the pool's in the CloudProfile, nil if it was removed there.
-func (in *inputs) machineType(pool *extensionsv1alpha1.WorkerPool) *gardencorev1beta1.MachineType {
-	types := in.shoot.Cluster.CloudProfile.Spec.MachineTypes
-	i := slices.IndexFunc(types, func(machineType gardencorev1beta1.MachineType) bool { return machineType.Name == pool.MachineType })
-	if i < 0 {
-		return nil
-	}
-	return &types[i]
 }
 
 // imagesInUse lists the images of all pools, without duplicates, in the order of pools. Images that no pool uses any more are omitted:

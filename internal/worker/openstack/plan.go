@@ -97,7 +97,7 @@ func (p *plan) sizeRootDisk() (err error) {
 			return nil
 		}
 	}
-	machineType := p.in.machineType(p.pool)
+	machineType := p.in.shoot.MachineType(p.pool)
 	if machineType == nil || machineType.Storage == nil {
 		return nil
 	}
