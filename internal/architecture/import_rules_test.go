@@ -489,6 +489,14 @@ func contractRules() []importRule {
 			}, gardenerLight()),
 		},
 		{
+			packages: "internal/worker/aws",
+			reason:   "a driver depends on its contract, but uses neither Manager nor Request nor Result, and no client; this one makes no requests to its cloud either",
+			mayImport: slices.Concat([]string{
+				"internal/worker", "internal/contract", "internal/cloud", "internal/fielderrors", "apis/aws/...", machineTypes,
+			}, gardenerLight()),
+			mayNotLink: []string{"internal/cloud/aws/...", "github.com/aws/...", "github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/worker/example",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: []string{

@@ -61,7 +61,7 @@ type UpstreamMachines struct {
 type Class struct {
 	// Provider is the name of the machine driver in its classes, e.g. "OpenStack".
 	Provider string
-	// ProviderSpec is the configuration for that driver, with apiVersion and kind. It contains no credentials.
+	// ProviderSpec is the configuration for that driver, in the form that it reads. It contains no credentials.
 	ProviderSpec runtime.Object
 	// NodeTemplate describes future nodes for the cluster-autoscaler. The contract adds instance type, region, zone, architecture, and
 	// capacities that the driver omits.

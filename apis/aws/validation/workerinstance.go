@@ -12,13 +12,16 @@ import (
 	"github.com/trellis-garden/trellis/apis/internal/fields"
 )
 
-// The limits of hops, threads and network cards. No machine has nearly as many network cards, and each index of a range becomes an interface.
+// The limits of hops, threads and indices.
 const (
-	maxHops       = 64
-	maxThreads    = 2
-	maxIndex      = math.MaxInt32
-	maxInterfaces = 1000
+	maxHops    = 64
+	maxThreads = 2
+	maxIndex   = math.MaxInt32
 )
+
+// MaxInterfaces is the number of interfaces that one entry of networkInterfaces may describe: each index of a range becomes one. No machine has nearly as many
+// network cards.
+const MaxInterfaces = 1000
 
 func validateInstanceMetadata(options *v1alpha1.InstanceMetadataOptions, path *field.Path) field.ErrorList {
 	if options == nil {
@@ -120,8 +123,8 @@ func validateIndexRange(indices *v1alpha1.IndexRange, path *field.Path) field.Er
 	case len(errs) > 0:
 	case indices.From > indices.To:
 		errs = append(errs, field.Invalid(path.Child("to"), indices.To, fmt.Sprintf("is less than from (%d): exchange the two", indices.From)))
-	case indices.To-indices.From >= maxInterfaces:
-		errs = append(errs, field.Invalid(path.Child("to"), indices.To, fmt.Sprintf("no machine has so many network cards: give a range of %d at most", maxInterfaces)))
+	case indices.To-indices.From >= MaxInterfaces:
+		errs = append(errs, field.Invalid(path.Child("to"), indices.To, fmt.Sprintf("no machine has so many network cards: give a range of %d at most", MaxInterfaces)))
 	}
 	return errs
 }
