@@ -43,7 +43,7 @@ type environment struct {
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	env := &environment{
-		t: t, driver: aws.New(), shoot: &gardencorev1beta1.Shoot{}, infra: newInfrastructureStatus(), profile: newProfile(),
+		t: t, driver: aws.New(), shoot: &gardencorev1beta1.Shoot{}, infra: newInfrastructureStatus(), profile: newProfile(region),
 		object: &gardencorev1beta1.CloudProfile{Spec: gardencorev1beta1.CloudProfileSpec{MachineTypes: []gardencorev1beta1.MachineType{
 			{Name: "m5.large"}, {Name: "bios", Capabilities: gardencorev1beta1.Capabilities{"boot": {"bios"}}},
 		}}},
@@ -53,19 +53,20 @@ func newEnvironment(t *testing.T) *environment {
 	return env
 }
 
-func newProfile() *awsv1alpha1.CloudProfileConfig {
+func newProfile(region string) *awsv1alpha1.CloudProfileConfig {
 	return &awsv1alpha1.CloudProfileConfig{MachineImages: []awsv1alpha1.MachineImages{{Name: "gardenlinux", Versions: []awsv1alpha1.MachineImageVersion{
 		{Version: "1877.3.0", Regions: []awsv1alpha1.RegionAMIMapping{
 			{Name: "us-east-1", AMI: "ami-elsewhere"}, {Name: region, AMI: ami}, {Name: region, AMI: "ami-arm64", Architecture: new("arm64")},
 		}},
 		{Version: "1592.1.0", Regions: []awsv1alpha1.RegionAMIMapping{{Name: region, AMI: "ami-former"}}},
 		{Version: "2000.0.0", CapabilityFlavors: []awsv1alpha1.MachineImageFlavor{
-			newFlavor("bios", "ami-bios"), newFlavor("uefi", "ami-uefi"),
+			newFlavor(region, "bios", "ami-bios"),
+			newFlavor(region, "uefi", "ami-uefi"),
 		}},
 	}}}}
 }
 
-func newFlavor(boot, ami string) awsv1alpha1.MachineImageFlavor {
+func newFlavor(region, boot, ami string) awsv1alpha1.MachineImageFlavor {
 	return awsv1alpha1.MachineImageFlavor{
 		Regions:      []awsv1alpha1.RegionAMIMapping{{Name: region, AMI: ami}},
 		Capabilities: gardencorev1beta1.Capabilities{"architecture": {"amd64"}, "boot": {boot}},
@@ -78,7 +79,8 @@ func newInfrastructureStatus() *awsv1alpha1.InfrastructureStatus {
 	status.IAM.InstanceProfiles = []awsv1alpha1.InstanceProfile{{Purpose: awsv1alpha1.PurposeNodes, Name: technicalID + "-nodes"}}
 	status.VPC.ID = "vpc-1"
 	status.VPC.Subnets = []awsv1alpha1.Subnet{
-		{Purpose: awsv1alpha1.PurposePublic, ID: "subnet-public-a", Zone: region + "a"}, {Purpose: awsv1alpha1.PurposeNodes, ID: "subnet-nodes-a", Zone: region + "a"},
+		{Purpose: awsv1alpha1.PurposePublic, ID: "subnet-public-a", Zone: region + "a"},
+		{Purpose: awsv1alpha1.PurposeNodes, ID: "subnet-nodes-a", Zone: region + "a"},
 		{Purpose: awsv1alpha1.PurposeNodes, ID: "subnet-nodes-b", Zone: region + "b"},
 	}
 	status.VPC.SecurityGroups = []awsv1alpha1.SecurityGroup{{Purpose: awsv1alpha1.PurposeNodes, ID: "sg-nodes"}}
