@@ -13,11 +13,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/observer"
 	"github.com/trellis-garden/trellis/internal/worker"
+	"github.com/trellis-garden/trellis/internal/worker/aws"
 	"github.com/trellis-garden/trellis/internal/worker/openstack"
 )
 
 func main() {
-	types := []string{openstack.Type}
+	types := []string{openstack.Type, aws.Type}
 	machines := &machineController{}
 	os.Exit(manager.Main(manager.Binary{
 		Name: "worker-controller",
@@ -42,6 +43,7 @@ func main() {
 func setupSecondary(p *manager.Process) error {
 	observers := map[string]worker.Observer{
 		openstack.Type: openstack.NewObserver(),
+		aws.Type:       aws.New(),
 	}
 	return worker.AddObserver(p.Manager, observers, observer.Options{
 		Types:                   p.Types,
@@ -61,6 +63,7 @@ func setup(p *manager.Process, machines *machineController) error {
 	})
 	drivers := map[string]worker.Driver{
 		openstack.Type: openstack.New(openStackSessions),
+		aws.Type:       aws.New(),
 	}
 	tracker := &contract.Tracker{}
 	p.HandleDebug(contract.TrackerPath, tracker)

@@ -6,12 +6,13 @@ import (
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/manager/webhook"
 	"github.com/trellis-garden/trellis/internal/worker"
+	"github.com/trellis-garden/trellis/internal/worker/aws"
 	"github.com/trellis-garden/trellis/internal/worker/openstack"
 )
 
 // serveWebhooks hands what the contract declares to what serves it.
 func serveWebhooks(p *manager.Process, machines *machineController) error {
-	vector, err := images.Read(openstack.ImageVector())
+	vector, err := images.Read(openstack.ImageVector(), aws.ImageVector())
 	if err != nil {
 		return err
 	}
