@@ -621,6 +621,13 @@ func cloudRules() []importRule {
 			mayNotLink:           append([]string{"github.com/gophercloud/...", "github.com/aws/..."}, noKubernetes...),
 		},
 		{
+			packages:             "internal/cloud/aws/conformance",
+			reason:               "it checks what AWS and the fake do by the client alone",
+			withoutCommonImports: true,
+			mayImport:            slices.Concat([]string{"internal/cloud", "internal/cloud/aws", "internal/cloud/aws/auth"}, testLibraries()),
+			mayNotLink:           noKubernetes,
+		},
+		{
 			packages:             "internal/cloud/aws",
 			reason:               "the only package that uses the SDK of AWS depends on neither Kubernetes nor Gardener nor API types",
 			withoutCommonImports: true,

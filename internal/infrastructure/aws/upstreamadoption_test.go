@@ -1,10 +1,12 @@
 package aws
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
@@ -114,6 +116,32 @@ func TestUpstream_StoppedAfterEachStep(t *testing.T) {
 				assert.Empty(t, u.cloud.Resources())
 			})
 		}
+	}
+}
+
+// The process is killed at each call of the adoption, and the shoot is deleted before it was adopted. What upstream's extension made and did not record is
+// deleted, too.
+func TestUpstream_AdoptionAbandoned(t *testing.T) {
+	const stopped = 15 // steps; the NAT gateway is the last one
+	reference := newUpstreamShoot(t)
+	reference.run(reference.upstreamSteps()[:stopped], false)
+	reference.mustReconcile()
+	seen := map[string]int{}
+	for _, call := range reference.cloud.Log() {
+		action, nth := call.Path, seen[call.Path]
+		seen[action]++
+		t.Run(fmt.Sprintf("%s %d", action, nth+1), func(t *testing.T) {
+			t.Parallel()
+			u := newUpstreamShoot(t)
+			u.visibleAfter = time.Millisecond
+			u.run(u.upstreamSteps()[:stopped], false)
+			u.killAfter(action, nth)
+			_, err := u.reconcile()
+			require.Error(t, err)
+			u.restart()
+			require.NoError(t, u.delete())
+			assert.Empty(t, u.cloud.Resources())
+		})
 	}
 }
 

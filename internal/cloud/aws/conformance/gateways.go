@@ -124,7 +124,7 @@ func natGateways() []Behaviour {
 			assert.NoError(c, c.s.DeleteNATGateway(c.Context(), created.ID))
 			c.awaitNAT(created.ID, aws.NATDeleted)
 		}},
-		{"an address in use cannot be released: the code is that for missing rights or that for use", ec2("ReleaseAddress"), func(c *Case) {
+		{"an address in use cannot be released: the code is that for missing rights or that for use", addressIssue, func(c *Case) {
 			created, address := c.natGateway()
 			c.awaitNAT(created.ID, aws.NATAvailable)
 			err := c.s.ReleaseAddress(c.Context(), address.AllocationID)

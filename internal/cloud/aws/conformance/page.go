@@ -28,7 +28,8 @@ TRELLIS_AWS_CONFORMANCE=1 AWS_REGION=eu-west-1 AWS_ACCESS_KEY_ID=... AWS_SECRET_
   go test -count=1 -timeout 2h -v -run TestAccount ./internal/cloud/aws/conformance
 `+"```"+`
 
-That creates and deletes resources in the account, some of which cost money: NAT gateways and elastic IPs. For %d of the behaviours we have found no source; they are our judgement.
+That creates and deletes resources in the account, some of which cost money: NAT gateways and elastic IPs. A source says that AWS documents a behaviour, or that others saw it.
+No real account has been tried so far. Behaviours for which we have found no source are our judgement: %d.
 `, behaviours, judged)
 	for _, area := range Areas() {
 		fmt.Fprintf(&b, "\n## %s\n\n| Behaviour | Source |\n|---|---|\n", strings.ToUpper(area.Name[:1])+area.Name[1:])
@@ -43,6 +44,9 @@ That creates and deletes resources in the account, some of which cost money: NAT
 func (s Source) markdown() string {
 	if s == Judgement {
 		return string(s)
+	}
+	if repository, number, found := strings.Cut(strings.TrimPrefix(string(s), "https://github.com/"), "/issues/"); found {
+		return fmt.Sprintf("[%s #%s](%s)", repository, number, s)
 	}
 	title := strings.TrimSuffix(string(s)[strings.LastIndex(string(s), "/")+1:], ".html")
 	return fmt.Sprintf("[%s](%s)", strings.TrimPrefix(title, "API_"), s)

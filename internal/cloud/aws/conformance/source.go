@@ -20,6 +20,9 @@ const (
 	subnetGuide       Source = "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html"
 	keyGuide          Source = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/verify-keys.html"
 	endpointGuide     Source = "https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html"
+	// What others saw in AWS.
+	keyPairIssue Source = "https://github.com/boto/boto3/issues/865"
+	addressIssue Source = "https://github.com/kubernetes/kops/issues/1604"
 	// upstreamTest is the integration test of upstream's extension, which runs against AWS.
 	upstreamTest Source = "https://github.com/gardener/gardener-extension-provider-aws/tree/master/test/integration/infrastructure"
 	// cloudController finds resources by the same tags.
