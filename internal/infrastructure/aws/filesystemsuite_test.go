@@ -44,7 +44,7 @@ var _ infrastructuretest.Cloud = fileSystemCloud{}
 
 // newFileSystemCloud plants file systems of others: a namesake, which has the tag of upstream's, and another shoot's, with a mount target.
 func newFileSystemCloud(shoot infrastructuretest.Identity) (infrastructuretest.Cloud, error) {
-	made, err := newSuiteCloud(shoot)
+	made, err := newSuiteCloud(shoot, newDriver)
 	if err != nil {
 		return nil, err
 	}

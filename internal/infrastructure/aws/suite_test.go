@@ -34,10 +34,7 @@ const (
 func TestSuite(t *testing.T) {
 	server := contracttest.StartAPIServer(t)
 	t.Run("the driver passes", func(t *testing.T) {
-		build := func(sessions *cloudaws.Sessions) infrastructure.Driver {
-			return aws.New(sessions, aws.Options{VisibleAfter: 50 * time.Millisecond})
-		}
-		infrastructuretest.Run(t, server, suiteSubject(build, map[string]int{
+		infrastructuretest.Run(t, server, suiteSubject(newDriver, map[string]int{
 			"VPC": 1, "DHCP options": 1, "internet gateway": 1, "subnet": 3, "route table": 2, "NAT gateway": 1, "elastic IP": 1, "security group": 1,
 			"key pair": 1, "role": 1, "instance profile": 1,
 		}))
@@ -58,6 +55,11 @@ func TestSuite(t *testing.T) {
 			assert.Contains(t, report.Failures[0].String(), broken.violation)
 		})
 	}
+}
+
+// newDriver returns the driver as the suite runs it: resources are visible soon.
+func newDriver(sessions *cloudaws.Sessions) infrastructure.Driver {
+	return aws.New(sessions, aws.Options{VisibleAfter: 50 * time.Millisecond})
 }
 
 func suiteSubject(build func(*cloudaws.Sessions) infrastructure.Driver, want map[string]int) infrastructuretest.Subject {
