@@ -78,7 +78,7 @@ func TestTypes_OneOrSeveralRegistrations(t *testing.T) {
 // serveBothTypes gives type example to the registration of the infrastructure-controller.
 func (env *environment) serveBothTypes(t *testing.T) {
 	t.Helper()
-	t.Cleanup(func() { assert.NoError(t, env.setTypes(context.WithoutCancel(t.Context()), "openstack")) })
+	t.Cleanup(func() { assert.NoError(t, env.setTypes(context.WithoutCancel(t.Context()), "openstack", "aws")) })
 	require.NoError(t, env.setTypes(t.Context(), "openstack", example.Type))
 	env.setChart(t, infrastructureController, firstExampleVersion, "openstack", example.Type)
 }
