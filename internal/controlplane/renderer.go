@@ -19,14 +19,16 @@ type renderer struct {
 	shoot      csi.Shoot
 }
 
-// newRenderer adds to the plan the controllers of the storage drivers, and the snapshot controller if a driver supports snapshots.
+// newRenderer adds to the plan the controllers of the storage drivers that run in the seed, and the snapshot controller if a driver supports snapshots.
 func newRenderer(plan *Plan, images images.Vector, kubernetes gardencorev1beta1.Kubernetes) *renderer {
 	r := &renderer{plan: plan, components: slices.Clone(plan.Components), shoot: csi.Shoot{
 		Image:                 ImagesFor(images, kubernetes.Version),
 		VerticalPodAutoscaler: kubernetes.VerticalPodAutoscaler != nil && kubernetes.VerticalPodAutoscaler.Enabled,
 	}}
 	for _, driver := range plan.CSIDrivers {
-		r.components = append(r.components, driver.Component())
+		if driver.ShootController == nil {
+			r.components = append(r.components, driver.Component())
+		}
 	}
 	if csi.HasSnapshots(plan.CSIDrivers) {
 		r.components = append(r.components, csi.SnapshotController())

@@ -68,6 +68,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 		Messages:        in.featureGates().Messages("cloudControllerManager.featureGates"),
 	}
 	in.addNodeControllers(plan)
+	in.addElasticFileSystem(plan)
 	if err := in.addLoadBalancerController(plan); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,9 @@ func seedObjects(t *testing.T, plan *controlplane.Plan, image func(string) (stri
 	}
 	components := slices.Concat(plan.Components, []component.Component{csi.SnapshotController()})
 	for _, driver := range plan.CSIDrivers {
-		components = append(components, driver.Component())
+		if driver.ShootController == nil {
+			components = append(components, driver.Component())
+		}
 	}
 	var objects []client.Object
 	for _, each := range components {
@@ -277,4 +279,13 @@ func TestDriver_Plan_NoSubnetsForLoadBalancers(t *testing.T) {
 	plan := planOf(t, shoot)
 	assert.Contains(t, plan.Components[0].Containers[0].Args, "--controllers=*,-service")
 	assert.Contains(t, configFile(t, plan), `SubnetID = "subnet-nodes-a"`)
+}
+
+func TestDriver_Plan_ElasticFileSystem(t *testing.T) {
+	assert.Len(t, planOf(t, awsShoot()).CSIDrivers, 1)
+	drivers := planOf(t, awsShoot(dualStack)).CSIDrivers
+	require.Len(t, drivers, 2)
+	ports := []int32{drivers[0].Node.HealthPort, drivers[1].Node.HealthPort, drivers[1].ShootController.HealthPort}
+	slices.Sort(ports)
+	assert.Len(t, slices.Compact(ports), 3, "all are in the network of the host")
 }

@@ -102,11 +102,12 @@ func withFamilies(families ...gardencorev1beta1.IPFamily) func(*controlplane.Sho
 	return func(shoot *controlplane.Shoot) { shoot.Cluster.Shoot.Spec.Networking.IPFamilies = families }
 }
 
-// dualStack is a shoot with both families, IPv6 first, a workload identity and the load balancer controller.
+// dualStack is a shoot with both families, IPv6 first, a workload identity, an elastic file system and the load balancer controller.
 func dualStack(shoot *controlplane.Shoot) {
 	withConfig(`,"cloudControllerManager":{"useCustomRouteController":true},"loadBalancerController":{"enabled":true}`)(shoot)
 	withFamilies(gardencorev1beta1.IPFamilyIPv6, gardencorev1beta1.IPFamilyIPv4)(shoot)
 	shoot.PodRanges = []string{"100.96.0.0/11", "2001:db8::/56"}
+	shoot.ControlPlane.Spec.InfrastructureProviderStatus = infrastructureStatus(subnets, `,"elasticFileSystem":{"ID":"fs-1"}`)
 	shoot.Credentials = workloadIdentity()
 	shoot.Cluster.Shoot.Status.Networking = &gardencorev1beta1.NetworkingStatus{Nodes: []string{"2001:db8::/56", "10.250.0.0/16"}}
 }

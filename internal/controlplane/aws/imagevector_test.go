@@ -24,7 +24,7 @@ func TestImages(t *testing.T) {
 			assert.Regexp(t, `^v`+minor+`\.\d+$`, tag, "%s: the minor version is the shoot's", image)
 		}
 		for _, name := range []string{
-			"aws-custom-route-controller", "aws-ipam-controller", "aws-load-balancer-controller", "csi-driver", "csi-volume-modifier",
+			"aws-custom-route-controller", "aws-ipam-controller", "aws-load-balancer-controller", "csi-driver", "csi-driver-efs", "csi-volume-modifier",
 		} {
 			_, err := find(name)
 			assert.NoError(t, err)

@@ -58,7 +58,7 @@ func subject(t *testing.T) controlplanetest.Subject {
 			},
 			InfrastructureStatus: &awsv1alpha1.InfrastructureStatus{TypeMeta: typeMeta("InfrastructureStatus"), VPC: awsv1alpha1.VPCStatus{
 				ID: "vpc-1", Subnets: []awsv1alpha1.Subnet{{Purpose: awsv1alpha1.PurposePublic, ID: "subnet-1", Zone: "one-a"}},
-			}},
+			}, ElasticFileSystem: awsv1alpha1.ElasticFileSystemStatus{ID: "fs-1"}},
 			Credentials: accessKey(),
 			Webhooks:    true,
 			Retired:     []contracttest.Key{{Kind: "ClusterRoleBinding", Name: upstreamCCMBinding}},

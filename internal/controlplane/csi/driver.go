@@ -14,8 +14,9 @@ type Driver struct {
 	Name string
 	// Spec is that of the CSIDriver object in the shoot.
 	Spec storagev1.CSIDriverSpec
-	// Controller runs in the seed.
-	Controller Controller
+	// Controller runs in the seed. It is empty if ShootController runs in the shoot instead.
+	Controller      Controller
+	ShootController *ShootController
 	// Node runs on every node of the shoot.
 	Node Node
 	// RolePrefix is the prefix of the names of its roles and bindings in the shoot, e.g. "extensions.gardener.cloud:provider-openstack:".

@@ -35,6 +35,14 @@ func ShootObjects(drivers []Driver, shoot Shoot) ([]client.Object, error) {
 			return nil, fmt.Errorf("storage driver %q: %w", driver.Name, err)
 		}
 		objects = append(objects, nodes...)
+		if driver.ShootController == nil {
+			continue
+		}
+		controller, err := driver.ShootController.objects(driver.RolePrefix, shoot)
+		if err != nil {
+			return nil, fmt.Errorf("storage driver %q: %w", driver.Name, err)
+		}
+		objects = append(objects, controller...)
 	}
 	for _, permission := range permissions(drivers) {
 		objects = append(objects, permission.Objects()...)
