@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/internal/inspect"
+	"github.com/trellis-garden/trellis/internal/inspect/aws"
 	"github.com/trellis-garden/trellis/internal/inspect/openstack"
 )
 
@@ -18,6 +19,7 @@ func main() {
 		Name: inspect.NameOf(os.Args[0]),
 		Clouds: map[string]inspect.Cloud{
 			openstack.Type: openstack.Cloud{},
+			aws.Type:       aws.Cloud{},
 		},
 		Now: time.Now,
 	}

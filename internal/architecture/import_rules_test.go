@@ -79,15 +79,29 @@ func processRules() []importRule {
 			packages:   "cmd/trellis-inspect",
 			reason:     "the command for admins combines the report and the clouds that it reads",
 			mayImport:  []string{"internal/inspect/..."},
-			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/...", "github.com/aws/..."},
+		},
+		{
+			packages:   "internal/inspect/recorded",
+			reason:     "recorded resources of all types are read from the record, which knows no type",
+			mayImport:  []string{"internal/inspect", "internal/cloud/record"},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/...", "github.com/aws/..."},
 		},
 		{
 			packages: "internal/inspect/openstack",
 			reason:   "recorded resources are read from API types and the record, without the driver and its SDK",
 			mayImport: []string{
-				"internal/inspect", "internal/cloud/record", "apis/openstack/...",
+				"internal/inspect", "internal/inspect/recorded", "internal/cloud/record", "apis/openstack/...",
 			},
-			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/...", "github.com/aws/..."},
+		},
+		{
+			packages: "internal/inspect/aws",
+			reason:   "recorded resources are read from API types and the record, without the driver and its SDK",
+			mayImport: []string{
+				"internal/inspect", "internal/inspect/recorded", "internal/cloud/record", "apis/aws/...",
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/...", "github.com/aws/..."},
 		},
 		{
 			packages: "internal/inspect",

@@ -59,5 +59,13 @@ const (
 	ZoneKeyWorkersRouteTableAssoc  = "SubnetWorkersRouteTableAssoc" // ID of the association of the nodes' subnet with its route table
 )
 
+// Keys of InfrastructureState.Data that only Trellis writes, and that others read too.
+const (
+	StateKeyIntents          = "trellis.intents"          // what was about to be created when the state was saved, as JSON
+	StateKeyOwners           = "trellis.owners"           // which of the recorded resources are owned by the shoot and which existed before, as JSON
+	StateKeyUncertainCreates = "trellis.uncertainCreates" // since when creations have an unknown result, by key, as JSON
+	StateKeyAdopted          = "trellis.adopted"          // "true" for a shoot that the upstream extension has recorded before
+)
+
 // StateKeyPrefix begins every key of InfrastructureState.Data that only Trellis writes. Upstream keeps them unchanged.
 const StateKeyPrefix = "trellis."

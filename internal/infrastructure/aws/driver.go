@@ -65,6 +65,7 @@ func (d *Driver) Reconcile(ctx context.Context, shoot *infrastructure.Shoot, rec
 	if err != nil {
 		return nil, err
 	}
+	recorded.noteUpstream()
 	if shoot.FirstAttempt && recorded.Empty() {
 		recorded.SetFact(keyNothingCreated, "true")
 		if err := recorder.RecordIntent(ctx, recorded.infrastructureState()); err != nil {

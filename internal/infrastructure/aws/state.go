@@ -27,9 +27,6 @@ const (
 
 // Keys that only this driver reads.
 const (
-	keyIntents          = awsv1alpha1.StateKeyPrefix + "intents"
-	keyOwners           = awsv1alpha1.StateKeyPrefix + "owners"
-	keyUncertainCreates = awsv1alpha1.StateKeyPrefix + "uncertainCreates"
 	// keyConfig is the configuration of the last successful reconciliation, as JSON. Immutable fields are compared with it.
 	keyConfig = awsv1alpha1.StateKeyPrefix + "config"
 	// keyNothingCreated is set until the first attempt to create a resource.
@@ -65,7 +62,7 @@ func associationKey(zone string, r role) string {
 type state struct{ *record.Record }
 
 func recordKeys() record.Keys {
-	return record.Keys{Intents: keyIntents, Owners: keyOwners, UncertainCreates: keyUncertainCreates}
+	return record.Keys{Intents: awsv1alpha1.StateKeyIntents, Owners: awsv1alpha1.StateKeyOwners, UncertainCreates: awsv1alpha1.StateKeyUncertainCreates}
 }
 
 // loadState returns the recorded state of an Infrastructure, which this driver or upstream's wrote.
@@ -104,6 +101,13 @@ func (s *state) suffixes() map[string]string {
 		}
 	}
 	return all
+}
+
+// noteUpstream records that the upstream extension has recorded the shoot before, if so.
+func (s *state) noteUpstream() {
+	if s.OnlyData(func(key string) bool { return strings.HasPrefix(key, awsv1alpha1.StateKeyPrefix) }) {
+		s.SetFact(awsv1alpha1.StateKeyAdopted, "true")
+	}
 }
 
 // nothingCreated reports whether it is recorded that the shoot cannot have any resource.

@@ -2,14 +2,12 @@ package openstack
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/record"
 	"github.com/trellis-garden/trellis/internal/inspect"
+	"github.com/trellis-garden/trellis/internal/inspect/recorded"
 )
 
 // Type is the type of Infrastructures.
@@ -40,71 +38,43 @@ func subnets() []subnetKind {
 
 // Resources implements inspect.Cloud. The external network is the root of what is connected with it.
 func (Cloud) Resources(from inspect.Recorded) ([]inspect.Resource, error) {
-	r, errs := decode(from)
+	s, err := decode(from)
 	var inNetwork []inspect.Resource
-	for _, s := range subnets() {
-		detail := cmp.Or(r.subnet(s.purpose).CIDR, r.Fact(s.cidrKey))
-		inNetwork = append(inNetwork, r.resource(s.kind, s.word, "", detail)...)
+	for _, kind := range subnets() {
+		detail := cmp.Or(s.subnet(kind.purpose).CIDR, s.Fact(kind.cidrKey))
+		inNetwork = append(inNetwork, s.Resource(kind.kind, kind.word, "", detail)...)
 	}
-	inNetwork = append(inNetwork, r.resource(openstackv1alpha1.StateKeyShareNetwork, "share network", r.Fact(openstackv1alpha1.StateKeyShareNetworkName), "")...)
-	network := r.resource(openstackv1alpha1.StateKeyNetwork, "network", r.Fact(openstackv1alpha1.StateKeyNetworkName), "")
-	router := r.resource(openstackv1alpha1.StateKeyRouter, "router", "", r.routerAddresses())
-	inRouter := r.resource(openstackv1alpha1.StateKeyInterface, "router interface", "", "in the subnet with this ID")
+	inNetwork = append(inNetwork, s.Resource(openstackv1alpha1.StateKeyShareNetwork, "share network", s.Fact(openstackv1alpha1.StateKeyShareNetworkName), "")...)
+	network := s.Resource(openstackv1alpha1.StateKeyNetwork, "network", s.Fact(openstackv1alpha1.StateKeyNetworkName), "")
+	router := s.Resource(openstackv1alpha1.StateKeyRouter, "router", "", s.routerAddresses())
+	inRouter := s.Resource(openstackv1alpha1.StateKeyInterface, "router interface", "", "in the subnet with this ID")
 
-	trees := below(r.externalNetwork(), below(router, append(inRouter, below(network, inNetwork)...)))
-	trees = append(trees, r.resource(openstackv1alpha1.StateKeySecurityGroup, "security group", r.Fact(openstackv1alpha1.StateKeySecurityGroupName), "")...)
-	trees = append(trees, r.resource(openstackv1alpha1.StateKeyKeyPair, "key pair", "", "")...)
-	return append(trees, r.leftovers()...), errors.Join(errs...)
+	trees := recorded.Below(s.externalNetwork(), recorded.Below(router, append(inRouter, recorded.Below(network, inNetwork)...)))
+	trees = append(trees, s.Resource(openstackv1alpha1.StateKeySecurityGroup, "security group", s.Fact(openstackv1alpha1.StateKeySecurityGroupName), "")...)
+	trees = append(trees, s.Resource(openstackv1alpha1.StateKeyKeyPair, "key pair", "", "")...)
+	return append(trees, s.leftovers()...), err
 }
 
-// below makes resources the children of the one in the list, or returns them if the list is empty.
-func below(parent, children []inspect.Resource) []inspect.Resource {
-	if len(parent) == 0 {
-		return children
-	}
-	parent[0].Children = children
-	return parent
-}
-
-// resource returns the resource of a kind, or nothing if it neither is recorded nor may exist.
-func (r *recorded) resource(kind record.Kind, word, name, detail string) []inspect.Resource {
-	found := inspect.Resource{Kind: word, Name: name, ID: r.ID(kind), Detail: detail, Origin: r.origin(kind)}
-	intent := r.Intent(kind)
-	since, isUncertain := r.UncertainSince(kind)
-	switch {
-	case isUncertain:
-		found.Note = "the result of a creation is unknown since " + since.Format(time.RFC3339)
-	case intent != "":
-		found.Note = fmt.Sprintf("the creation of %q was about to begin", intent)
-	case found.ID == "":
-		return nil
-	}
-	if found.ID == "" {
-		found.Detail, found.Origin = "", inspect.OriginTrellis
-	}
-	return []inspect.Resource{found}
-}
-
-func (r *recorded) externalNetwork() []inspect.Resource {
-	id, name := r.Fact(openstackv1alpha1.StateKeyFloatingNetwork), r.Fact(openstackv1alpha1.StateKeyFloatingNetworkName)
+func (s *shoot) externalNetwork() []inspect.Resource {
+	id, name := s.Fact(openstackv1alpha1.StateKeyFloatingNetwork), s.Fact(openstackv1alpha1.StateKeyFloatingNetworkName)
 	if id == "" && name == "" {
 		return nil
 	}
 	return []inspect.Resource{{Kind: "external network", Name: name, ID: id, Origin: inspect.OriginShared}}
 }
 
-func (r *recorded) routerAddresses() string {
-	router := r.status.Networks.Router
+func (s *shoot) routerAddresses() string {
+	router := s.status.Networks.Router
 	if len(router.ExternalFixedIPs) > 0 {
 		return strings.Join(router.ExternalFixedIPs, ", ")
 	}
-	return cmp.Or(router.IP, r.Fact(openstackv1alpha1.StateKeyRouterIP))
+	return cmp.Or(router.IP, s.Fact(openstackv1alpha1.StateKeyRouterIP))
 }
 
 // leftovers are recorded while a shoot is being deleted.
-func (r *recorded) leftovers() []inspect.Resource {
+func (s *shoot) leftovers() []inspect.Resource {
 	var found []inspect.Resource
-	for entry := range strings.SplitSeq(r.Fact(openstackv1alpha1.StateKeyLeftovers), ",") {
+	for entry := range strings.SplitSeq(s.Fact(openstackv1alpha1.StateKeyLeftovers), ",") {
 		kind, id, ok := strings.Cut(entry, "/")
 		if !ok {
 			continue
