@@ -33,9 +33,10 @@ func TestExample(t *testing.T) {
 	c := clusterstest.New(t, clusters.Options{Cloud: example.OpenFake, Machines: true})
 	clusterstest.AssertNoErrors(t, c)
 	env := &environment{Clusters: c, cloud: c.Cloud.(*example.Cloud)}
+	account := env.cloud.Account()
 	env.startControllers(t) // before the shoot's namespace is filled, since a webhook completes the credentials
-	shoot := c.Account.NewShoot("one")
-	c.Account.OfferMachines(shoot)
+	shoot := account.NewShoot("one")
+	account.OfferMachines(shoot)
 	shoot.Workers = []gardencorev1beta1.Worker{example.NewPool("pool", 2)}
 	require.NoError(t, env.StartCluster(t.Context(), shoot))
 	env.startMachines(t)

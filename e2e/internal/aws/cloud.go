@@ -1,24 +1,32 @@
-// Package aws connects shoots with a fake AWS, and writes the configuration that users and admins would write for it. Each cloud is one account in one
-// region. It must not depend on a controller.
+// Package aws connects shoots with the fake AWS: it writes the configuration that users and admins would write for it, and draws the resources. It must not
+// depend on a controller.
 package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake"
 )
 
-// Cloud is a fake AWS. Controllers call it directly: it logs their requests and injects faults itself. The requests of tests, by Do, are not logged.
-type Cloud struct{ *fake.Cloud }
+// GatewayTime is how long a cloud of Fake takes to create or to delete a NAT gateway.
+const GatewayTime = 3 * time.Second
+
+// Cloud is a fake AWS for shoots, which is one account.
+type Cloud struct {
+	*fake.Cloud
+	opened bool
+}
 
 var _ cloud.Cloud = (*Cloud)(nil)
 
-// OpenFake starts a fake.
-func OpenFake() (cloud.Cloud, error) {
-	c, err := fake.New()
+// NewFake starts a fake. Close stops it.
+func NewFake(options ...fake.Option) (*Cloud, error) {
+	c, err := fake.New(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -28,14 +36,35 @@ func OpenFake() (cloud.Cloud, error) {
 	return &Cloud{Cloud: c}, nil
 }
 
-// Name implements cloud.Cloud.
-func (c *Cloud) Name() string { return "fake AWS at " + c.URL() }
+// Fake returns a function that starts a fake for clusters.Options, whose calls take as long as latency, and NAT gateways GatewayTime.
+func Fake(latency time.Duration) func() (cloud.Cloud, error) {
+	gateways := fake.Transition{After: GatewayTime}
+	return start(
+		fake.WithLatency(latency), fake.WithTransition(fake.NATGatewayCreate, gateways), fake.WithTransition(fake.NATGatewayDelete, gateways),
+	)
+}
 
-// ControllerArgs implements cloud.Cloud.
+// FakeReady is Fake with NAT gateways that are created and deleted at once.
+func FakeReady(latency time.Duration) func() (cloud.Cloud, error) {
+	return start(fake.WithLatency(latency))
+}
+
+func start(options ...fake.Option) func() (cloud.Cloud, error) {
+	return func() (cloud.Cloud, error) { return NewFake(options...) }
+}
+
+// Name implements cloud.Cloud.
+func (c *Cloud) Name() string { return "fake AWS" }
+
+// ControllerArgs implements cloud.Cloud: AWS has the same addresses for everybody, and the fake its own.
 func (c *Cloud) ControllerArgs() []string { return []string{"--aws-endpoint-url=" + c.URL()} }
 
-// OpenAccount implements cloud.Cloud. The fake has one account.
+// OpenAccount implements cloud.Cloud. There is one account.
 func (c *Cloud) OpenAccount(context.Context, string) (cloud.Account, error) {
+	if c.opened {
+		return nil, errors.New("the fake AWS has one account, which is in use")
+	}
+	c.opened = true
 	return &Account{cloud: c}, nil
 }
 
@@ -44,7 +73,7 @@ type Account struct{ cloud *Cloud }
 
 var _ cloud.Account = (*Account)(nil)
 
-// ResourceNames implements cloud.Account: the names are those of fake.Cloud.Resources, which begin with the kind.
+// ResourceNames implements cloud.Account.
 func (a *Account) ResourceNames(context.Context) ([]string, error) { return a.cloud.Resources(), nil }
 
 // CountByKind counts the resources of the account.
@@ -63,7 +92,8 @@ func (a *Account) CountByKind(context.Context) (map[string]int, error) {
 // Remove implements cloud.Account.
 func (a *Account) Remove(context.Context) error {
 	if left := a.cloud.Resources(); len(left) > 0 {
-		return fmt.Errorf("the account has %s", strings.Join(left, ", "))
+		return fmt.Errorf("the account is not empty: %s", strings.Join(left, ", "))
 	}
+	a.cloud.opened = false
 	return nil
 }

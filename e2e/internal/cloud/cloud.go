@@ -61,7 +61,7 @@ type Account interface {
 	Remove(ctx context.Context) error
 }
 
-// MachineAccount is an account whose shoots get machines.
+// MachineAccount is an account in a cloud that has machines.
 type MachineAccount interface {
 	Account
 	// OfferMachines adds machine types and images to the shoot's cloud profile, and the images to the cloud.
@@ -70,15 +70,11 @@ type MachineAccount interface {
 	Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error)
 }
 
-// OpenMachineAccount creates an account whose shoots get machines.
-func OpenMachineAccount(ctx context.Context, c Cloud, name string) (MachineAccount, error) {
-	account, err := c.OpenAccount(ctx, name)
-	if err != nil {
-		return nil, err
+// WithMachines returns an account of a cloud that has machines, or an error.
+func WithMachines(account Account) (MachineAccount, error) {
+	with, has := account.(MachineAccount)
+	if !has {
+		return nil, fmt.Errorf("the cloud of an account of type %T has no machines", account)
 	}
-	withMachines, are := account.(MachineAccount)
-	if !are {
-		return nil, fmt.Errorf("%s has no machines for shoots", c.Name())
-	}
-	return withMachines, nil
+	return with, nil
 }

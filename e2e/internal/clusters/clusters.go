@@ -59,7 +59,7 @@ type Clusters struct {
 	Programs string
 	// Cloud and Account are nil without Options.Cloud.
 	Cloud   cloud.Cloud
-	Account cloud.MachineAccount
+	Account cloud.Account
 	// Seeds are the seeds; Source is the first, which hosts the shoots. Destination is the second, if any, which does after a call of Host.
 	Seeds               []*Seed
 	Source, Destination *Seed
@@ -137,7 +137,7 @@ func (c *Clusters) startCloud(ctx context.Context, _ io.Writer) (detail string, 
 	if c.Cloud, err = c.options.Cloud(); err != nil {
 		return "", err
 	}
-	c.Account, err = cloud.OpenMachineAccount(ctx, c.Cloud, cmp.Or(c.options.Account, "shoot"))
+	c.Account, err = c.Cloud.OpenAccount(ctx, cmp.Or(c.options.Account, "shoot"))
 	return c.Cloud.Name(), err
 }
 

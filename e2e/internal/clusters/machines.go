@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 )
@@ -22,6 +23,10 @@ type MachineOptions struct {
 // StartMachines enables machines for the shoot of StartCluster: in each seed machine-controller-manager runs once gardenlet deploys it, with our
 // machine controller, and what runs on the shoot's machines is simulated. Options.Machines must be set.
 func (c *Clusters) StartMachines(ctx context.Context, options MachineOptions) error {
+	account, err := cloud.WithMachines(c.Account)
+	if err != nil {
+		return err
+	}
 	for _, s := range c.Seeds {
 		dir, err := c.Folder("machines-" + filepath.Base(s.dir))
 		if err != nil {
@@ -31,8 +36,7 @@ func (c *Clusters) StartMachines(ctx context.Context, options MachineOptions) er
 			Manager: filepath.Join(c.Programs, mcm.Manager), MachineController: options.Controller, Flags: options.Flags, Dir: dir,
 		})
 	}
-	var err error
-	c.Nodes, err = nodes.Start(ctx, c.Cluster.Config, c.Account.Servers(c.Shoot), options.Nodes...)
+	c.Nodes, err = nodes.Start(ctx, c.Cluster.Config, account.Servers(c.Shoot), options.Nodes...)
 	return err
 }
 

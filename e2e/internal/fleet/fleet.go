@@ -44,7 +44,7 @@ type Options struct {
 type Fleet struct {
 	// Cloud is the cloud of the shoots, Accounts those of its accounts that have shoots, Seed their seed.
 	Cloud    cloud.Cloud
-	Accounts []cloud.MachineAccount
+	Accounts []cloud.Account
 	Seed     *clusters.Seed
 	// Shoots are the shoots, which exist in the seed after Create.
 	Shoots []*Shoot
@@ -89,7 +89,7 @@ func (f *Fleet) start(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	f.Cloud, f.Seed, f.Accounts = f.clusters.Cloud, f.clusters.Source, []cloud.MachineAccount{f.clusters.Account}
+	f.Cloud, f.Seed, f.Accounts = f.clusters.Cloud, f.clusters.Source, []cloud.Account{f.clusters.Account}
 	f.log = f.Seed.AuditLog().Cursor()
 	if f.simulation, err = startSimulation(ctx, f.Seed.Config); err != nil {
 		return err
@@ -103,13 +103,16 @@ func accountName(i int) string { return fmt.Sprintf("project-%d", i) }
 func (f *Fleet) addShoots(ctx context.Context) error {
 	for i := range f.options.Shoots {
 		if i/shootsPerAccount >= len(f.Accounts) {
-			account, err := cloud.OpenMachineAccount(ctx, f.Cloud, accountName(len(f.Accounts)))
+			account, err := f.Cloud.OpenAccount(ctx, accountName(len(f.Accounts)))
 			if err != nil {
 				return fmt.Errorf("opening an account for %d shoots: %w", shootsPerAccount, err)
 			}
 			f.Accounts = append(f.Accounts, account)
 		}
-		account := f.Accounts[i/shootsPerAccount]
+		account, err := cloud.WithMachines(f.Accounts[i/shootsPerAccount])
+		if err != nil {
+			return err
+		}
 		shoot := account.NewShoot(fmt.Sprintf("s%d", i))
 		account.OfferMachines(shoot)
 		shoot.Workers = f.options.Workers

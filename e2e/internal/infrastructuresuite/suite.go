@@ -27,7 +27,7 @@ func OpenStack(open func() (cloud.Cloud, error)) testenv.Provider {
 
 // AWS returns the provider with fakes as its clouds. Requests of an access key are signed, so there is no login.
 func AWS() testenv.Provider {
-	return testenv.Provider{Type: aws.Type, OpenCloud: aws.OpenFake, Resources: aws.Resources()}
+	return testenv.Provider{Type: aws.Type, OpenCloud: aws.FakeReady(0), Resources: aws.Resources()}
 }
 
 // Run runs all scenarios of the provider, one after another.

@@ -49,7 +49,7 @@ func testTwoShoots(t *testing.T, f *testenv.Fixture) {
 	assert.Contains(t, seconds, status.VPC.ID)
 	assert.Len(t, seconds, len(firsts))
 
-	config := aws.InfrastructureConfig()
+	config := aws.InfrastructureConfig(1)
 	config.Networks.VPC.GatewayEndpoints = []string{"s3"}
 	two.InfrastructureConfig = config
 	env.Reconcile(two)
