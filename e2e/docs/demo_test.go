@@ -2,6 +2,7 @@ package docs
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,47 +21,89 @@ import (
 // demoTimeout bounds the demo, on a machine that compiles at the same time. Alone it takes three and a half minutes.
 const demoTimeout = 20 * time.Minute
 
-// TestDemo runs the demo once, as DEMO_EXIT=1 make demo does, and looks for the lines that pages show of it.
+// sample is a line that a demo must print, and where it stands.
+type sample struct{ place, line string }
+
+// TestDemo runs the demo in each cloud once, as DEMO_EXIT=1 make demo does, and looks for the lines that pages show of it, or a file where no page does.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	var printed []string
-	for line := range strings.Lines(runDemo(t)) {
-		printed = append(printed, normalize(line))
+	program := buildDemo(t)
+	for cloud, samples := range map[string][]sample{"openstack": onPages(t), "aws": inFile(t, "testdata/demo-aws.txt")} {
+		t.Run(cloud, func(t *testing.T) {
+			t.Parallel()
+			var printed []string
+			for line := range strings.Lines(runDemo(t, program, cloud)) {
+				printed = append(printed, normalize(line))
+			}
+			for _, s := range samples {
+				want := normalize(s.line)
+				assert.True(t, slices.ContainsFunc(printed, func(line string) bool { return isLike(line, want) }),
+					"%s shows a line that the demo does not print:\n  %s\nwithout what differs in each run:\n  %s\nThe demo prints:\n  %s",
+					s.place, strings.TrimSpace(s.line), want, strings.Join(nearest(printed, want), "\n  "))
+			}
+			assert.Greater(t, len(samples), 20)
+		})
 	}
-	samples := 0
+}
+
+// onPages returns the lines that pages show of the demo.
+func onPages(t *testing.T) (samples []sample) {
+	t.Helper()
 	for _, p := range pages(t) {
 		for _, b := range p.blocks() {
 			if claims()[p.name][b.First()].kind != demo {
 				continue
 			}
 			for line := range strings.Lines(b.Text) {
-				samples++
-				want := normalize(line)
-				assert.True(t, slices.ContainsFunc(printed, func(line string) bool { return isLike(line, want) }),
-					"%s shows a line that the demo does not print:\n  %s\nwithout what differs in each run:\n  %s\nThe demo prints:\n  %s",
-					p.name, strings.TrimSpace(line), want, strings.Join(nearest(printed, want), "\n  "))
+				samples = append(samples, sample{p.name, line})
 			}
 		}
 	}
-	assert.Greater(t, samples, 20)
+	return samples
 }
 
-// runDemo returns the output of the demo, which must end with exit code 0.
-func runDemo(t *testing.T) string {
+// inFile returns the lines of a file.
+func inFile(t *testing.T, path string) (samples []sample) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for line := range strings.Lines(string(content)) {
+		samples = append(samples, sample{path, line})
+	}
+	return samples
+}
+
+// TestDemo_UnknownCloud expects the names of the clouds.
+func TestDemo_UnknownCloud(t *testing.T) {
+	t.Parallel()
+	output, err := exec.CommandContext(t.Context(), buildDemo(t), "--cloud=azure").CombinedOutput()
+	failed, exited := errors.AsType[*exec.ExitError](err)
+	require.True(t, exited, "%v", err)
+	assert.Equal(t, 2, failed.ExitCode())
+	assert.Equal(t, "demo: CLOUD or --cloud: there is no demo of \"azure\"; the clouds are aws and openstack\n", string(output))
+}
+
+// buildDemo returns the path of the demo.
+func buildDemo(t *testing.T) string {
 	t.Helper()
 	_ = os.Getenv("TRELLIS_SOURCES") // noted by go test, which does not see the sources of binaries
-	module := filepath.Join(string(newCheckout(t)), "e2e")
-	program, output := filepath.Join(t.TempDir(), "demo"), filepath.Join(t.TempDir(), "output")
-	_, err := repo.Go(t.Context(), module, nil, "build", "-o", program, "./cmd/demo")
+	program := filepath.Join(t.TempDir(), "demo")
+	_, err := repo.Go(t.Context(), filepath.Join(string(newCheckout(t)), "e2e"), nil, "build", "-o", program, "./cmd/demo")
 	require.NoError(t, err)
+	return program
+}
 
+// runDemo returns the output of the demo in a cloud, which must end with exit code 0.
+func runDemo(t *testing.T, program, cloud string) string {
+	t.Helper()
+	output := filepath.Join(t.TempDir(), "output")
 	file, err := os.Create(output)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), demoTimeout)
 	defer cancel()
-	show := exec.CommandContext(ctx, program)
-	show.Dir, show.Stdout, show.Stderr = module, file, file
+	show := exec.CommandContext(ctx, program, "--cloud", cloud)
+	show.Dir, show.Stdout, show.Stderr = filepath.Join(string(newCheckout(t)), "e2e"), file, file
 	show.Env = append(os.Environ(), "DEMO_EXIT=1", "NO_COLOR=1")
 	show.Cancel = func() error { return show.Process.Signal(syscall.SIGTERM) } // it stops its processes
 	show.WaitDelay = time.Minute

@@ -1,6 +1,6 @@
-// Command demo shows the creation of an Infrastructure, a ControlPlane, a Network and a Worker: with two real API servers, one of them the
+// Command demo shows the creation of an Infrastructure, a ControlPlane, a Network and a Worker in OpenStack: with two real API servers, one of them the
 // shoot's, a fake OpenStack, our controllers, Gardener's resource managers and machine-controller-manager as processes, and gardenlet's own code
-// as the client.
+// as the client. In AWS, it shows an Infrastructure with a real API server and a fake AWS.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-const usage = `Usage: make demo [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
+const usage = `Usage: make demo [CLOUD=openstack|aws] [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
 Brings up a real API server with Gardener's CRDs, a fake OpenStack, the infrastructure-controller, the
 controlplane-controller, the network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows
@@ -26,6 +26,9 @@ controller make servers, which become Nodes; one pool grows, another gets a new 
 initializes the nodes. Switches the overlay off, and shows how the Network changes in stages. Stays up until Ctrl-C. Nothing is left
 behind.
 
+With a fake AWS, it brings up the API server and the infrastructure-controller only, and shows an Infrastructure in three zones.
+
+  --cloud NAME   openstack or aws (default openstack). The variable CLOUD of make demo says the same.
   --exit         delete all at once in gardenlet's order, prove that namespaces and cloud are empty, and end; exit code 1 if
                  they are not. The environment variable DEMO_EXIT=1 says the same.
   --latency D    how long each call to the cloud takes (default 700ms: slow enough to watch)
@@ -37,6 +40,7 @@ Output that does not go to a terminal is plain; NO_COLOR=1 leaves out the colour
 func main() {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
+	name := flags.String("cloud", "", "")
 	exit := flags.Bool("exit", os.Getenv("DEMO_EXIT") != "" && os.Getenv("DEMO_EXIT") != "0", "")
 	latency := flags.Duration("latency", 700*time.Millisecond, "")
 	switch err := flags.Parse(os.Args[1:]); {
@@ -45,9 +49,14 @@ func main() {
 	case err != nil:
 		os.Exit(2)
 	}
+	in, err := cloudNamed(*name)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(2)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, terminal.New(os.Stdout), *latency, *exit)
+	err = run(ctx, terminal.New(os.Stdout), in, *latency, *exit)
 	interrupted := ctx.Err() != nil // stop ends the context, too
 	stop()
 	if err != nil && !interrupted {

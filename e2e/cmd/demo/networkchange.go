@@ -29,7 +29,7 @@ const (
 //
 // Packets may be sent without encapsulation only after the cloud has routes to the pods, which the cloud-controller-manager creates, in the
 // ControlPlane's new version. Meanwhile nodes are replaced.
-func (d *demo) changeShoot(ctx context.Context) error {
+func (d *openStackDemo) changeShoot(ctx context.Context) error {
 	image := d.pool(rolled).Machine.Image
 	d.screen.Heading(fmt.Sprintf("The user switches the overlay off, and wants pool %s on %s %s, not %s; gardenlet reconciles one after another",
 		rolled, image.Name, openstack.LatestImage, *image.Version))
@@ -74,7 +74,7 @@ func (d *demo) changeShoot(ctx context.Context) error {
 
 // requestWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure permits packets of pods, the control
 // plane creates routes for them, and the network waits for the routes.
-func (d *demo) requestWithoutOverlay(ctx context.Context) error {
+func (d *openStackDemo) requestWithoutOverlay(ctx context.Context) error {
 	d.shoot.NetworkConfig = map[string]any{
 		"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig",
 		"overlay": map[string]any{"enabled": false, "createPodRoutes": false},
@@ -97,7 +97,7 @@ func (d *demo) requestWithoutOverlay(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) showPools(ctx context.Context) error {
+func (d *openStackDemo) showPools(ctx context.Context) error {
 	pools, err := d.pools(ctx)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (d *demo) showPools(ctx context.Context) error {
 }
 
 // waitRoutes waits until the shoot's router has routes to the pods of all nodes.
-func (d *demo) waitRoutes(ctx context.Context) (string, error) {
+func (d *openStackDemo) waitRoutes(ctx context.Context) (string, error) {
 	infrastructure, err := d.Source.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
 		return "", err
@@ -142,7 +142,7 @@ func (d *demo) waitRoutes(ctx context.Context) (string, error) {
 }
 
 // waitNetworkChanged waits until the Network's message reports no change.
-func (d *demo) waitNetworkChanged(ctx context.Context) (string, error) {
+func (d *openStackDemo) waitNetworkChanged(ctx context.Context) (string, error) {
 	for {
 		network, err := d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 		if err != nil {

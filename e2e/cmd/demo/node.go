@@ -28,7 +28,7 @@ const (
 )
 
 // initializeNodes runs the only container of the ControlPlane that can run here, as its Deployment describes it.
-func (d *demo) initializeNodes(ctx context.Context) error {
+func (d *openStackDemo) initializeNodes(ctx context.Context) error {
 	d.screen.Heading("The cloud-controller-manager, run as its Deployment describes it, initializes the nodes")
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
@@ -52,7 +52,7 @@ func (d *demo) initializeNodes(ctx context.Context) error {
 }
 
 // waitReady waits until Calico's pods are ready on all nodes.
-func (d *demo) waitReady(ctx context.Context) (string, error) {
+func (d *openStackDemo) waitReady(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
 		if err != nil {
@@ -95,7 +95,7 @@ func isReady(pod *corev1.Pod) bool {
 }
 
 // startContainer sets an address for the process, as a pod has one, and shorter intervals than in a seed.
-func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
+func (d *openStackDemo) startContainer(ctx context.Context) (_ string, err error) {
 	if d.containerAddress, err = process.FreeAddress(); err != nil {
 		return "", err
 	}
@@ -117,18 +117,18 @@ func (d *demo) startContainer(ctx context.Context) (_ string, err error) {
 }
 
 // restartContainer replaces the process, as the Deployment's new pod does.
-func (d *demo) restartContainer(ctx context.Context) (string, error) {
+func (d *openStackDemo) restartContainer(ctx context.Context) (string, error) {
 	if err := d.container.Restart(ctx); err != nil {
 		return "", err
 	}
 	return d.waitContainer(ctx)
 }
 
-func (d *demo) waitContainer(ctx context.Context) (string, error) {
+func (d *openStackDemo) waitContainer(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s, pid %d", ccmProgram, d.container.PID()), d.container.WaitForTLS(ctx, "https://"+d.containerAddress+"/healthz")
 }
 
-func (d *demo) stopContainer() {
+func (d *openStackDemo) stopContainer() {
 	if d.container != nil {
 		d.container.Stop()
 		d.container = nil
@@ -136,7 +136,7 @@ func (d *demo) stopContainer() {
 }
 
 // waitInitialized waits until the cloud-controller-manager has initialized all nodes.
-func (d *demo) waitInitialized(ctx context.Context) (string, error) {
+func (d *openStackDemo) waitInitialized(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
 		if err != nil {

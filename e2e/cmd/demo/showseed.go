@@ -14,10 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/tree"
 )
 
 // showSeed prints the Deployments in the seed with their images, and the Secrets that their pods mount.
-func (d *demo) showSeed(ctx context.Context) error {
+func (d *openStackDemo) showSeed(ctx context.Context) error {
 	deployments, secrets := &appsv1.DeploymentList{}, &corev1.SecretList{}
 	for _, list := range []client.ObjectList{deployments, secrets} {
 		if err := d.Source.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
@@ -52,7 +54,7 @@ func drawDeployment(deployment appsv1.Deployment, secrets map[string]*corev1.Sec
 		}
 	}
 	below = slices.DeleteFunc(below, func(line string) bool { return line == "" })
-	return tree(deployment.Name+"  Deployment", below)
+	return tree.List(deployment.Name+"  Deployment", below)
 }
 
 // mountedSecrets lists the Secrets in volumes, each once.
@@ -97,17 +99,4 @@ func expiry(pem []byte) string {
 		return ", which is broken: " + err.Error()
 	}
 	return fmt.Sprintf(" by %s, until %s", chain[0].Issuer.CommonName, chain[0].NotAfter.Format("2006-01-02"))
-}
-
-// tree formats a line with others below it.
-func tree(top string, below []string) []string {
-	lines := []string{top}
-	for i, line := range below {
-		branch := "├─ "
-		if i == len(below)-1 {
-			branch = "└─ "
-		}
-		lines = append(lines, branch+line)
-	}
-	return lines
 }

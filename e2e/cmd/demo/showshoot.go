@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/tree"
 )
 
 const countsPerLine = 4
 
 // showShoot prints the number of objects that gardener-resource-manager has applied to the shoot, and names those that users use.
-func (d *demo) showShoot(ctx context.Context) error {
+func (d *openStackDemo) showShoot(ctx context.Context) error {
 	resources := &resourcesv1alpha1.ManagedResourceList{}
 	if err := d.Source.Client.List(ctx, resources, client.InNamespace(d.shoot.Namespace())); err != nil {
 		return err
@@ -57,11 +59,11 @@ func drawApplied(resource resourcesv1alpha1.ManagedResource) []string {
 	for some := range slices.Chunk(counts, countsPerLine) {
 		lines = append(lines, strings.Join(some, ", "))
 	}
-	return tree(resource.Name+"  ManagedResource", lines)
+	return tree.List(resource.Name+"  ManagedResource", lines)
 }
 
 // classes lists the storage drivers and their classes.
-func (d *demo) classes(ctx context.Context) ([]string, error) {
+func (d *openStackDemo) classes(ctx context.Context) ([]string, error) {
 	drivers, classes, snapshots := &storagev1.CSIDriverList{}, &storagev1.StorageClassList{}, &unstructured.UnstructuredList{}
 	snapshots.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshotClassList"})
 	for _, list := range []client.ObjectList{drivers, classes, snapshots} {

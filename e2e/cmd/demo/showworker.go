@@ -15,7 +15,7 @@ import (
 )
 
 // showServers lists the servers with their Nodes and other resources in the cloud. It returns the number of servers.
-func (d *demo) showServers(ctx context.Context) (int, error) {
+func (d *openStackDemo) showServers(ctx context.Context) (int, error) {
 	flavors, err := d.namesOf(ctx, conformance.Compute, "/v2.1/flavors", "flavors")
 	if err != nil {
 		return 0, err
@@ -95,7 +95,7 @@ func poolOf(machine, namespace string) string {
 }
 
 // namesOf returns the names of resources in the cloud by their IDs.
-func (d *demo) namesOf(ctx context.Context, service conformance.Service, path, kind string) (map[string]string, error) {
+func (d *openStackDemo) namesOf(ctx context.Context, service conformance.Service, path, kind string) (map[string]string, error) {
 	response, err := d.account.DoAsMember(ctx, http.MethodGet, service, path, nil)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (d *demo) namesOf(ctx context.Context, service conformance.Service, path, k
 	return names, nil
 }
 
-func (d *demo) listNodes(ctx context.Context) ([]corev1.Node, error) {
+func (d *openStackDemo) listNodes(ctx context.Context) ([]corev1.Node, error) {
 	list := &corev1.NodeList{}
 	err := d.Cluster.Client.List(ctx, list)
 	return list.Items, err

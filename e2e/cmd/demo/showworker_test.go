@@ -60,7 +60,7 @@ func TestIsUninitialized(t *testing.T) {
 func TestPool(t *testing.T) {
 	pools, err := newPools()
 	require.NoError(t, err)
-	d := &demo{shoot: &gardenlet.Shoot{Workers: pools}}
+	d := &openStackDemo{demo: &demo{shoot: &gardenlet.Shoot{Workers: pools}}}
 	d.pool(growing).Minimum = 7
 	assert.EqualValues(t, 7, d.shoot.Workers[0].Minimum)
 	config, err := openstackv1alpha1.DecodeWorkerConfig(d.pool(growing).ProviderConfig)

@@ -57,7 +57,7 @@ func newPools() ([]gardencorev1beta1.Worker, error) {
 }
 
 // pool returns the shoot's pool of a name, for changes.
-func (d *demo) pool(name string) *gardencorev1beta1.Worker {
+func (d *openStackDemo) pool(name string) *gardencorev1beta1.Worker {
 	for i := range d.shoot.Workers {
 		if d.shoot.Workers[i].Name == name {
 			return &d.shoot.Workers[i]
@@ -67,7 +67,7 @@ func (d *demo) pool(name string) *gardencorev1beta1.Worker {
 }
 
 // prepareMachines prints what is real about machines, and what is simulated.
-func (d *demo) prepareMachines(ctx context.Context) (err error) {
+func (d *openStackDemo) prepareMachines(ctx context.Context) (err error) {
 	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. Simulated:")
 	beside := nodes.WithCloudControllerManager()
 	for _, duty := range nodes.Duties(beside) {
@@ -82,15 +82,15 @@ func (d *demo) prepareMachines(ctx context.Context) (err error) {
 }
 
 // inCloud names all resources of the shoot's account.
-func (d *demo) inCloud() []string { return d.cloud.Fake.State(d.account.Project).List() }
+func (d *openStackDemo) inCloud() []string { return d.cloud.Fake.State(d.account.Project).List() }
 
-func (d *demo) worker() shownObject {
+func (d *openStackDemo) worker() shownObject {
 	return shownObject{name: "worker/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Source.Gardenlet.GetWorker(ctx, d.shoot)
 	}}
 }
 
-func (d *demo) createWorker(ctx context.Context) error {
+func (d *openStackDemo) createWorker(ctx context.Context) error {
 	d.screen.Heading(fmt.Sprintf("gardenlet deploys machine-controller-manager and the Worker: pool %s with %d machines, pool %s with %d",
 		growing, d.pool(growing).Minimum, rolled, d.pool(rolled).Minimum))
 	cost, err := d.measure(ctx, d.worker(), d.ReconcileWorker)
@@ -111,7 +111,7 @@ func (d *demo) createWorker(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) reconcileWorker(ctx context.Context) error {
+func (d *openStackDemo) reconcileWorker(ctx context.Context) error {
 	if err := d.reconcileAgain(ctx, d.Worker.Name(), d.worker(), d.ReconcileWorker); err != nil {
 		return err
 	}
@@ -121,14 +121,14 @@ func (d *demo) reconcileWorker(ctx context.Context) error {
 }
 
 // printCalls lists calls in their order.
-func (d *demo) printCalls(calls wire.Calls) {
+func (d *openStackDemo) printCalls(calls wire.Calls) {
 	for _, call := range calls {
 		d.screen.Linef("    %s", call)
 	}
 }
 
 // recordMachineObjects records the objects in the seed that were added with the machines.
-func (d *demo) recordMachineObjects(ctx context.Context) error {
+func (d *openStackDemo) recordMachineObjects(ctx context.Context) error {
 	now, err := listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace())
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (d *demo) recordMachineObjects(ctx context.Context) error {
 }
 
 // deleteNetworkAndWorker deletes both concurrently, as gardenlet does, and checks that nothing is left of them.
-func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
+func (d *openStackDemo) deleteNetworkAndWorker(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the Network and the Worker concurrently")
 	inSeed, inShoot, err := d.partsOfNetwork(ctx)
 	if err != nil {
@@ -173,7 +173,7 @@ func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
 }
 
 // proveNoMachines checks that machines and all their objects are gone.
-func (d *demo) proveNoMachines(ctx context.Context) error {
+func (d *openStackDemo) proveNoMachines(ctx context.Context) error {
 	for _, check := range []struct {
 		of   string
 		left func(context.Context) ([]string, error)
@@ -199,7 +199,7 @@ func (d *demo) proveNoMachines(ctx context.Context) error {
 }
 
 // machinesLeft names the remaining objects for machines in the seed, and finalizers on the credentials.
-func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
+func (d *openStackDemo) machinesLeft(ctx context.Context) (left []string, err error) {
 	ofClasses := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
 	for _, kind := range []struct {
 		list client.ObjectList
@@ -237,7 +237,7 @@ func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 }
 
 // serversLeft names the cloud's resources for machines that did not exist before the first one.
-func (d *demo) serversLeft(context.Context) (left []string, err error) {
+func (d *openStackDemo) serversLeft(context.Context) (left []string, err error) {
 	for _, name := range d.inCloud() {
 		isPart := slices.ContainsFunc([]string{"server ", "port ", "volume ", "server group "}, func(kind string) bool {
 			return strings.HasPrefix(name, kind)
@@ -249,7 +249,7 @@ func (d *demo) serversLeft(context.Context) (left []string, err error) {
 	return left, nil
 }
 
-func (d *demo) nodesLeft(ctx context.Context) (left []string, err error) {
+func (d *openStackDemo) nodesLeft(ctx context.Context) (left []string, err error) {
 	found, err := d.listNodes(ctx)
 	for _, node := range found {
 		left = append(left, node.Name)
@@ -260,8 +260,8 @@ func (d *demo) nodesLeft(ctx context.Context) (left []string, err error) {
 // tailLines is how much of a process's output is printed after a failure.
 const tailLines = 20
 
-// stopPods stops the processes that run instead of pods, and prints their last output after a failure.
-func (d *demo) stopPods(err error) error {
+// stop stops the processes that run instead of pods, and prints their last output after a failure.
+func (d *openStackDemo) stop(err error) error {
 	if err != nil && d.Source.Machines != nil {
 		d.screen.Linef("%s", d.screen.Styled(terminal.Dim, d.Source.Machines.Tails(tailLines)))
 	}

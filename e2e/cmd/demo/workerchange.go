@@ -8,7 +8,7 @@ import (
 )
 
 // scalePool adds a machine to a pool. The others stay.
-func (d *demo) scalePool(ctx context.Context) error {
+func (d *openStackDemo) scalePool(ctx context.Context) error {
 	pool := d.pool(growing)
 	previous := pool.Minimum
 	pool.Minimum, pool.Maximum = previous+1, previous+1
@@ -29,7 +29,7 @@ func (d *demo) scalePool(ctx context.Context) error {
 }
 
 // rollPool replaces the machines of a pool by machines with another image, and checks that no others are replaced.
-func (d *demo) rollPool(ctx context.Context) error {
+func (d *openStackDemo) rollPool(ctx context.Context) error {
 	others, replaced := d.servers(growing), d.servers(rolled)
 	if err := d.show(ctx, []shownObject{d.network(), d.worker()}, d.ReconcileWorker); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (d *demo) rollPool(ctx context.Context) error {
 }
 
 // servers returns the IDs of the servers of a pool, or of all.
-func (d *demo) servers(pool string) []string {
+func (d *openStackDemo) servers(pool string) []string {
 	ids := map[string]bool{}
 	for _, server := range d.cloud.Fake.State(d.account.Project).Servers {
 		if poolOf(server.Name, d.shoot.Namespace()) == pool || pool == "" {

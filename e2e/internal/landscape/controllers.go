@@ -41,6 +41,9 @@ func (l *Landscape) controllers() []*Controller {
 // newControllers names the controllers of the options.
 func (l *Landscape) newControllers() {
 	l.Infrastructure = &Controller{what: controller.Infrastructure()}
+	if len(l.options.Types) > 0 {
+		l.Infrastructure.what.Types = l.options.Types
+	}
 	if l.options.Clusters {
 		l.ControlPlane = &Controller{what: controller.ControlPlane()}
 		l.Network = &Controller{what: controller.Network()}
@@ -149,6 +152,37 @@ func (l *Landscape) startController(ctx context.Context, c *Controller) (err err
 			return err
 		}
 	}
+	if c == l.Infrastructure && l.options.Args != nil {
+		options.Args = append(options.Args, l.options.Args(l.Cloud)...)
+	}
 	c.Controller, err = l.Source.StartController(ctx, c.what, options)
 	return err
+}
+
+// AwaitExit waits until one of the controllers that were started ends by itself, and returns it; nil if the context ends before.
+func (l *Landscape) AwaitExit(ctx context.Context) *Controller {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan *Controller)
+	for _, c := range l.controllers() {
+		if c.Controller == nil {
+			continue
+		}
+		go func() {
+			select {
+			case <-c.Exited():
+				select {
+				case ended <- c:
+				case <-ctx.Done():
+				}
+			case <-ctx.Done():
+			}
+		}()
+	}
+	select {
+	case c := <-ended:
+		return c
+	case <-ctx.Done():
+		return nil
+	}
 }
