@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
@@ -70,7 +72,7 @@ type part struct {
 }
 
 func parts() []part {
-	return []part{{"infrastructure", benchInfrastructure}, {"machines", benchMachines}, {"scale", benchScale}, {"secondaries", benchSecondaries}, {"admission", benchAdmission}}
+	return []part{{"infrastructure", benchInfrastructure}, {partAWS, benchAWS}, {"machines", benchMachines}, {"scale", benchScale}, {"secondaries", benchSecondaries}, {"admission", benchAdmission}}
 }
 
 func run(ctx context.Context, screen *terminal.Screen, o options) error {
@@ -84,7 +86,9 @@ func run(ctx context.Context, screen *terminal.Screen, o options) error {
 	}
 	var exceeded []error
 	known := false
+	var names []string
 	for _, part := range parts() {
+		names = append(names, part.name)
 		if o.only != "" && o.only != part.name {
 			continue
 		}
@@ -97,7 +101,7 @@ func run(ctx context.Context, screen *terminal.Screen, o options) error {
 		}
 	}
 	if !known {
-		return fmt.Errorf("there is no part %q: there are infrastructure, machines, scale, secondaries and admission", o.only)
+		return fmt.Errorf("there is no part %q; the parts are %s", o.only, strings.Join(names, ", "))
 	}
 	measured.Comparison = compareAll(measured, record)
 	printComparison(screen, measured, record)
@@ -220,7 +224,7 @@ func (b bench) coldStart(ctx context.Context, where place) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	first, err := measure(where, func() error { return b.deploy(ctx, shoot) })
+	first, err := measure(where.cloud, func() error { return b.deploy(ctx, shoot) })
 	if err != nil {
 		return cost{}, err
 	}
@@ -237,27 +241,34 @@ func (b bench) lifecycle(ctx context.Context, where place, costs map[string]cost
 		row string
 		do  func(context.Context, *gardenlet.Shoot) error
 	}{{rowFirst, b.deploy}, {rowNoOp, b.deploy}, {rowRepeat, b.deploy}, {rowDelete, b.destroy}} {
-		// Gardener compares the times of requests and results by whole seconds.
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx); err != nil {
+			return err
 		}
-		if costs[step.row], err = measure(where, func() error { return step.do(ctx, shoot) }); err != nil {
+		if costs[step.row], err = measure(where.cloud, func() error { return step.do(ctx, shoot) }); err != nil {
 			return fmt.Errorf("measuring %s: %w", step.row, err)
 		}
 	}
 	return nil
 }
 
+// pause waits before another operation on an object: Gardener compares the times of requests and results by whole seconds.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // measure measures the time from the request until gardenlet sees its result.
-func measure(where place, do func() error) (cost, error) {
-	where.cloud.ResetLog()
+func measure(traffic cloud.Traffic, do func() error) (cost, error) {
+	traffic.ResetLog()
 	start := time.Now()
 	if err := do(); err != nil {
 		return cost{}, err
 	}
-	calls := where.cloud.Log()
+	calls := traffic.Log()
 	return cost{calls: len(calls), logins: calls.Logins(), wall: time.Since(start), log: calls}, nil
 }
 

@@ -26,6 +26,7 @@ const usage = `Usage: make bench, or in the folder e2e: go run ./cmd/bench [flag
 Prints calls, logins and wall time of the Infrastructure of a default shoot (everything made for it, IPv4), for the first
 reconcile, one with nothing to do, its repetition, and the deletion; then the size and the idle memory of the controller. It is
 measured on the fake OpenStack, and again on a real cloud where there is one: the calls must be the same, by name.
+The same is counted for a shoot in one and in three zones of the fake AWS, beside what upstream's code would call.
 Then prints the calls of a hundred machines of one pool by name, those of one machine more in their order, and those of their
 deletion: on the fake, by machine-controller-manager and our machine controller, with simulated nodes. And again at 50 ms
 with servers that are ready at once, the conditions of the upstream extension's figures.
@@ -40,7 +41,7 @@ Then prints how long admission takes for a Shoot, with a real garden to look thi
   --cloud ENTRY  the real cloud, as an administrator's entry in clouds.yaml, the file that OS_CLIENT_CONFIG_FILE names
                  (default: the one that make openstack-up has brought up, if it runs; OS_CLOUD is not enough)
   --dir DIR      the state directory of the one that make openstack-up has brought up (default %s)
-  --only PART    one of infrastructure, machines, scale, secondaries, admission (default: all, one after the other)
+  --only PART    one of infrastructure, aws, machines, scale, secondaries, admission (default: all, one after the other)
   --scale LIST   the numbers of shoots, with commas, in ascending order; none for no such measurement (default 1,10,100)
   --idle D       how long shoots are left alone (default 40s, in which the health of each was checked at least once)
   --json FILE    write the results to a file

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,7 +18,14 @@ func (r *results) write(o options) error {
 		failures = append(failures, r.writeJSON(o.json))
 	}
 	if o.folder != "" {
-		failures = append(failures, r.writeFolder(o.folder))
+		of := r
+		if o.only == partAWS {
+			var err error
+			if of, err = r.addedTo(o.folder); err != nil {
+				return err
+			}
+		}
+		failures = append(failures, of.writeFolder(o.folder))
 	}
 	return errors.Join(failures...)
 }
@@ -28,12 +36,16 @@ func (r *results) writeFolder(folder string) error {
 	if err != nil {
 		return err
 	}
+	aws, err := readCounted()
+	if err != nil {
+		return err
+	}
 	var drawn []picture
 	if len(r.Scale) > 0 {
 		drawn = pictures(r.Scale, record)
 	}
 	failures := []error{
-		r.writeJSON(filepath.Join(folder, "results.json")), writePage(filepath.Join(folder, "results.md"), r.page(record, drawn)),
+		r.writeJSON(filepath.Join(folder, "results.json")), writePage(filepath.Join(folder, "results.md"), r.page(record, aws, drawn)),
 	}
 	for _, p := range drawn {
 		content, err := p.SVG()
@@ -45,6 +57,23 @@ func (r *results) writeFolder(folder string) error {
 	return errors.Join(failures...)
 }
 
+// addedTo returns the results of a folder with those of AWS, which say themselves when they were measured.
+func (r *results) addedTo(folder string) (*results, error) {
+	content, err := os.ReadFile(filepath.Join(folder, "results.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the results to which these are added: %w", err)
+	}
+	before := &results{}
+	if err := json.Unmarshal(content, before); err != nil {
+		return nil, fmt.Errorf("decoding the results to which these are added: %w", err)
+	}
+	before.AWS = r.AWS
+	return before, nil
+}
+
 func writePage(path, content string) error {
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		return fmt.Errorf("writing the results: %w", err)
@@ -53,7 +82,7 @@ func writePage(path, content string) error {
 }
 
 // page is the results in Markdown.
-func (r *results) page(record *monolith, drawn []picture) string {
+func (r *results) page(record *monolith, aws *counted, drawn []picture) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- Written by make bench RESULTS=docs/performance. Do not edit. -->\n# Results of %s\n\n", r.Date)
 	fmt.Fprintf(&b, "Commit `%s`; %s. [How to read them](README.md).\n\n## Beside the monolith\n\n", r.Commit, r.Machine)
@@ -76,6 +105,9 @@ func (r *results) page(record *monolith, drawn []picture) string {
 	}
 	if r.Secondaries != nil {
 		fmt.Fprintf(&b, "\n## Secondaries\n\n```text\n%s\n```\n", strings.Join(secondaryTable(r.Secondaries), "\n"))
+	}
+	if r.AWS != nil {
+		b.WriteString(awsPage(r.AWS, aws))
 	}
 	return b.String()
 }

@@ -22,6 +22,7 @@ type results struct {
 	// Infrastructure has the operations on one shoot's Infrastructure by their rows, with that latency of a call.
 	Infrastructure      map[string]operationResult `json:"infrastructure,omitempty"`
 	LatencyMilliseconds int64                      `json:"latencyMilliseconds,omitempty"`
+	AWS                 *awsResult                 `json:"aws,omitempty"`
 	Machines            *machinesResult            `json:"machines,omitempty"`
 	Scale               []scaleResult              `json:"scale,omitempty"`
 	Secondaries         *secondariesResult         `json:"secondaries,omitempty"`
