@@ -29,7 +29,7 @@ func benchAWS(ctx context.Context, screen *terminal.Screen, o options, into *res
 	if err != nil {
 		return err
 	}
-	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: aws.FakeReady(o.latency), Types: []string{aws.Type}, Args: aws.Args})
+	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: aws.FakeReady(o.latency)})
 	if err != nil {
 		return err
 	}

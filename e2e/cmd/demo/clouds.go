@@ -33,7 +33,7 @@ func clouds() []cloudEntry {
 		{
 			name: aws.Type, heading: "Trellis: one shoot's Infrastructure in three zones of AWS, live",
 			options: func(latency time.Duration) landscape.Options {
-				return landscape.Options{Cloud: aws.Fake(latency), Types: []string{aws.Type}, Args: aws.Args}
+				return landscape.Options{Cloud: aws.Fake(latency)}
 			},
 			attach: newAWSDemo,
 		},

@@ -41,9 +41,6 @@ func (l *Landscape) controllers() []*Controller {
 // newControllers names the controllers of the options.
 func (l *Landscape) newControllers() {
 	l.Infrastructure = &Controller{what: controller.Infrastructure()}
-	if len(l.options.Types) > 0 {
-		l.Infrastructure.what.Types = l.options.Types
-	}
 	if l.options.Clusters {
 		l.ControlPlane = &Controller{what: controller.ControlPlane()}
 		l.Network = &Controller{what: controller.Network()}
@@ -152,8 +149,8 @@ func (l *Landscape) startController(ctx context.Context, c *Controller) (err err
 			return err
 		}
 	}
-	if c == l.Infrastructure && l.options.Args != nil {
-		options.Args = append(options.Args, l.options.Args(l.Cloud)...)
+	if c == l.Infrastructure {
+		options.Args = append(options.Args, l.Cloud.ControllerArgs()...)
 	}
 	c.Controller, err = l.Source.StartController(ctx, c.what, options)
 	return err

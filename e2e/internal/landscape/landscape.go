@@ -21,10 +21,6 @@ import (
 type Options struct {
 	// Cloud starts the cloud.
 	Cloud func() (cloud.Cloud, error)
-	// Types are the provider types that infrastructure-controller serves; default those of package controller.
-	Types []string
-	// Args returns arguments of infrastructure-controller for the cloud; nil for none.
-	Args func(cloud.Cloud) []string
 	// Clusters adds the controllers of contracts that write to shoots' clusters, and a seed that hosts those.
 	Clusters bool
 	// Machines adds the worker-controller and the machine controller, and such a seed.
