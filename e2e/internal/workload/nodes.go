@@ -122,7 +122,7 @@ func (k *Kubelets) syncToNode(ctx context.Context, pod *corev1.Pod) (bool, error
 	}
 	node := &corev1.Node{}
 	switch err := k.client.Get(ctx, client.ObjectKey{Name: pod.Spec.NodeName}, node); {
-	case apierrors.IsNotFound(err) && pod.DeletionTimestamp != nil:
+	case apierrors.IsNotFound(err):
 		return false, k.removePod(ctx, pod) // as Kubernetes collects pods whose node somebody else has removed
 	case err != nil || !isResponsive(node):
 		return false, err
