@@ -36,7 +36,7 @@ func (d *Driver) Validate(shoot *controlplane.Shoot) field.ErrorList {
 	if len(errs) > 0 {
 		return errs
 	}
-	return in.validate()
+	return append(in.validate(), validateNginxAddon(shoot.Cluster.Shoot)...)
 }
 
 // Plan implements controlplane.Driver.
