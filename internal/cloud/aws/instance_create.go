@@ -66,7 +66,7 @@ type InstanceCPU struct {
 // InstancePlacement is a host or a placement group.
 type InstancePlacement struct {
 	GroupID, GroupName, Tenancy, HostID, Affinity string
-	Partition                          *int32
+	Partition                                     *int32
 }
 
 // resourceIDs are the IDs of what must exist.

@@ -134,40 +134,58 @@ func (s *Session) CreateSecurityGroup(ctx context.Context, vpcID, name, descript
 	return group, nil
 }
 
-// AddRules adds rules to a security group: a request for each direction. It fails with cloud.Conflict if the group has one of them.
+// AddRules adds rules to a security group: a request for each direction. It fails with cloud.Conflict if the group has one of them; those of the other
+// direction are added all the same.
 func (s *Session) AddRules(ctx context.Context, groupID string, rules []Rule) error {
 	ingress, egress := byDirection(rules)
-	if len(ingress) > 0 {
+	return inBothDirections("InvalidPermission.Duplicate", func() error {
+		if len(ingress) == 0 {
+			return nil
+		}
 		_, err := invoke(ctx, s, ec2Change("AuthorizeSecurityGroupIngress", groupID), s.ec2.AuthorizeSecurityGroupIngress,
 			&ec2.AuthorizeSecurityGroupIngressInput{GroupId: aws.String(groupID), IpPermissions: permissionsOf(ingress)})
-		if err != nil {
-			return err
+		return err
+	}, func() error {
+		if len(egress) == 0 {
+			return nil
 		}
-	}
-	if len(egress) == 0 {
-		return nil
-	}
-	_, err := invoke(ctx, s, ec2Change("AuthorizeSecurityGroupEgress", groupID), s.ec2.AuthorizeSecurityGroupEgress,
-		&ec2.AuthorizeSecurityGroupEgressInput{GroupId: aws.String(groupID), IpPermissions: permissionsOf(egress)})
-	return err
+		_, err := invoke(ctx, s, ec2Change("AuthorizeSecurityGroupEgress", groupID), s.ec2.AuthorizeSecurityGroupEgress,
+			&ec2.AuthorizeSecurityGroupEgressInput{GroupId: aws.String(groupID), IpPermissions: permissionsOf(egress)})
+		return err
+	})
 }
 
-// RemoveRules removes rules from a security group: a request for each direction. It fails with cloud.NotFound if the group has none of them.
+// RemoveRules removes rules from a security group: a request for each direction. It fails with cloud.NotFound if the group has none of those of a direction;
+// those of the other direction are removed all the same.
 func (s *Session) RemoveRules(ctx context.Context, groupID string, rules []Rule) error {
 	ingress, egress := byDirection(rules)
-	if len(ingress) > 0 {
+	return inBothDirections("InvalidPermission.NotFound", func() error {
+		if len(ingress) == 0 {
+			return nil
+		}
 		_, err := invoke(ctx, s, ec2Change("RevokeSecurityGroupIngress", groupID), s.ec2.RevokeSecurityGroupIngress,
 			&ec2.RevokeSecurityGroupIngressInput{GroupId: aws.String(groupID), IpPermissions: permissionsOf(ingress)})
-		if err != nil {
-			return err
+		return err
+	}, func() error {
+		if len(egress) == 0 {
+			return nil
 		}
+		_, err := invoke(ctx, s, ec2Change("RevokeSecurityGroupEgress", groupID), s.ec2.RevokeSecurityGroupEgress,
+			&ec2.RevokeSecurityGroupEgressInput{GroupId: aws.String(groupID), IpPermissions: permissionsOf(egress)})
+		return err
+	})
+}
+
+// inBothDirections makes the second change also if the first one was made before, which AWS answers with the code. It returns that error if there is no other.
+func inBothDirections(madeBefore string, first, second func() error) error {
+	before := first()
+	if before != nil && CodeOf(before) != madeBefore {
+		return before
 	}
-	if len(egress) == 0 {
-		return nil
+	if err := second(); err != nil {
+		return err
 	}
-	_, err := invoke(ctx, s, ec2Change("RevokeSecurityGroupEgress", groupID), s.ec2.RevokeSecurityGroupEgress,
-		&ec2.RevokeSecurityGroupEgressInput{GroupId: aws.String(groupID), IpPermissions: permissionsOf(egress)})
-	return err
+	return before
 }
 
 func byDirection(rules []Rule) (ingress, egress []Rule) {

@@ -170,6 +170,7 @@ func TestDriver_FileSystemChanges(t *testing.T) {
 			env := newFileSystemEnvironment(t)
 			env.mustReconcile()
 			test.change(env)
+			env.setClock(2 * env.driver.options.VisibleAfter)
 			env.calls()
 			env.mustReconcile()
 			assert.Equal(t, test.writes, env.writes())
@@ -208,6 +209,7 @@ func TestDriver_FileSystemFails(t *testing.T) {
 	_, err := env.reconcile()
 	require.ErrorContains(t, err, "has failed and was deleted; the next reconciliation creates another one")
 	env.cloud.SetTransition(fake.MountTargetCreate, fake.Transition{})
+	env.setClock(2 * env.driver.options.VisibleAfter)
 	env.mustReconcile()
 	require.NoError(t, env.delete())
 
