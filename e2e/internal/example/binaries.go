@@ -40,7 +40,8 @@ func edits() map[string][]edit {
 			insert("\tdrivers := map[string]infrastructure.Driver{", "\t\texample.Type: "+sessions),
 		},
 		"cmd/controlplane-controller/main.go": {
-			imports("controlplane/openstack", quoted("controlplane/example")), withExample, images,
+			imports("controlplane/openstack", quoted("controlplane/example")), withExample,
+			insert("\t\topenstack.Type: openstack.ImageVector(),", "\t\texample.Type: example.ImageVector(),"),
 			insert("\t\topenstack.Type: openstack.New(),", "\t\texample.Type: example.New(),"),
 		},
 		"cmd/network-controller/main.go": {
