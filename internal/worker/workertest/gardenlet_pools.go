@@ -27,10 +27,12 @@ func poolOfShoot(shoot *gardencorev1beta1.Shoot, pool *gardencorev1beta1.Worker)
 		KubernetesVersion: &kubernetes, KubeletConfig: kubelet, NodeAgentSecretName: new(nodeAgentSecretName(shoot, pool, kubernetes, kubelet)),
 	}
 	if pool.Volume != nil {
-		p.Volume = &extensionsv1alpha1.Volume{Type: pool.Volume.Type, Size: pool.Volume.VolumeSize}
+		p.Volume = &extensionsv1alpha1.Volume{Type: pool.Volume.Type, Size: pool.Volume.VolumeSize, Encrypted: pool.Volume.Encrypted}
 	}
 	for _, volume := range pool.DataVolumes {
-		p.DataVolumes = append(p.DataVolumes, extensionsv1alpha1.DataVolume{Name: volume.Name, Type: volume.Type, Size: volume.VolumeSize})
+		p.DataVolumes = append(p.DataVolumes, extensionsv1alpha1.DataVolume{
+			Name: volume.Name, Type: volume.Type, Size: volume.VolumeSize, Encrypted: volume.Encrypted,
+		})
 	}
 	return p
 }
