@@ -20,7 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/worker"
 )
 
-// checkGolden compares a value, as JSON, with a file in testdata. A change of hashdata.json replaces nodes of existing shoots.
+// checkGolden compares a value, as JSON, with a file in testdata. A change of hashes.json replaces nodes of existing shoots.
 func checkGolden(t *testing.T, name string, got any) {
 	t.Helper()
 	var text bytes.Buffer
