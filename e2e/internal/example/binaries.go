@@ -31,7 +31,7 @@ func quoted(path string) string { return `"` + ours + path + `"` }
 func edits() map[string][]edit {
 	const types = "[]string{openstack.Type"
 	withExample := edit{types, types + ", example.Type"}
-	images := edit{"(openstack.ImageVector())", "(openstack.ImageVector(), example.ImageVector())"}
+	images := edit{"(openstack.ImageVector()", "(openstack.ImageVector(), example.ImageVector()"}
 	sessions := "example.New(cloudexample.NewSessions(cloudexample.Options{Registerer: p.Registerer})),"
 	cloud := "cloudexample " + quoted("cloud/example")
 	return map[string][]edit{

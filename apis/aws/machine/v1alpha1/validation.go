@@ -162,8 +162,9 @@ func (o *InstanceMetadataOptions) validate(path *field.Path) field.ErrorList {
 	return errs
 }
 
+// validate wants the numbers of cores and threads both or not at all. Neither is needed for AMD SEV-SNP.
 func (o *CPUOptions) validate(path *field.Path) field.ErrorList {
-	if o == nil {
+	if o == nil || o.AMDSEVSNP != nil && o.CoreCount == nil && o.ThreadsPerCore == nil {
 		return nil
 	}
 	var errs field.ErrorList

@@ -102,6 +102,8 @@ func TestValidate_Invalid(t *testing.T) {
 	empty := validSpec()
 	empty.CPUOptions = &v1alpha1.CPUOptions{}
 	assert.Len(t, empty.Validate(nil), 2, "neither cores nor threads")
+	empty.CPUOptions.AMDSEVSNP = new("enabled")
+	assert.Empty(t, empty.Validate(nil), "AMD SEV-SNP alone")
 }
 
 func hopLimit(limit int32) *v1alpha1.InstanceMetadataOptions {
