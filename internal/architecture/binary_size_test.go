@@ -43,8 +43,13 @@ func controllerLimit() sizeLimit {
 func twoCloudsLimit() sizeLimit {
 	limit := controllerLimit()
 	limit.packages, limit.megabytes = 1000, 46
+	return withAWS(limit)
+}
+
+// withAWS permits AWS' SDK with the operations in use.
+func withAWS(limit sizeLimit, forbidden ...string) sizeLimit {
 	limit.forbidden = slices.DeleteFunc(limit.forbidden, func(pattern string) bool { return pattern == "github.com/aws/..." })
-	limit.forbidden = append(limit.forbidden, "github.com/aws/aws-sdk-go-v2/config/...", ourPath+"/internal/cloud/aws/fake/...")
+	limit.forbidden = append(append(limit.forbidden, "github.com/aws/aws-sdk-go-v2/config/...", ourPath+"/internal/cloud/aws/fake/..."), forbidden...)
 	limit.unlinked = "awsEc2query_serializeOpDocumentAcceptAddressTransferInput"
 	return limit
 }
@@ -65,6 +70,11 @@ func machineLimit() sizeLimit {
 	machine.forbidden = append(machine.forbidden, "k8s.io/apiserver/pkg/server/...", "k8s.io/apiserver/pkg/endpoints/...",
 		gardener+"/...", "sigs.k8s.io/controller-runtime/...", ourPath+"/internal/contract/...", ourPath+"/internal/worker/...")
 	return machine
+}
+
+// awsMachineLimit is for the machine controller with AWS' SDK.
+func awsMachineLimit() sizeLimit {
+	return withAWS(machineLimit(), "github.com/gophercloud/...")
 }
 
 // inspectLimit is for a command that an admin downloads. It reads with a dynamic client: a client with a scheme is several times as large.
@@ -96,6 +106,7 @@ func binaries() map[string]sizeLimit {
 		"controlplane-controller":           withoutSDK(controllerLimit()),
 		"network-controller":                withoutSDK(controllerLimit()),
 		"worker-controller":                 controllerLimit(),
+		"machine-controller-aws":            awsMachineLimit(),
 		"machine-controller-openstack":      machineLimit(),
 		"admission":                         withoutSDK(controllerLimit()),
 		"controllerinstallation-controller": withoutSDK(installationLimit()),

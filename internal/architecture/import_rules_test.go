@@ -60,6 +60,14 @@ func processRules() []importRule {
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "internal/network/...", "internal/machine/..."},
 		},
 		{
+			packages: "cmd/machine-controller-aws",
+			reason:   "a binary combines the process, its driver and its cloud",
+			mayImport: []string{
+				"internal/machine/...", "internal/buildinfo", "internal/cloud/...", prometheus,
+			},
+			mayNotLink: []string{"internal/contract/...", "internal/worker/...", gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
+		},
+		{
 			packages: "cmd/machine-controller-openstack",
 			reason:   "a binary combines the process, its driver and its cloud",
 			mayImport: []string{
@@ -555,6 +563,16 @@ func machineRules() []importRule {
 				"golang.org/x/sync/...", prometheus, "sigs.k8s.io/yaml",
 			},
 			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime"},
+		},
+		{
+			packages: "internal/machine/aws/...",
+			reason:   "a machine driver depends on machine-controller-manager's interface and its cloud, but on no contract and not on Gardener",
+			mayImport: []string{
+				"internal/machine", "internal/cloud", "internal/cloud/aws", "internal/cloud/aws/auth", "apis/aws/machine/...",
+				machineTypes, machineManager + "/pkg/util/provider/driver", machineManager + "/pkg/util/provider/machinecodes/...",
+				"golang.org/x/sync/...", "golang.org/x/time/rate", prometheus,
+			},
+			mayNotLink: []string{gardener, "sigs.k8s.io/controller-runtime", "github.com/gophercloud/..."},
 		},
 		{
 			packages: "internal/machine/example",

@@ -96,3 +96,22 @@ func TestMemo(t *testing.T) {
 		require.Len(t, memo.entries, 1)
 	})
 }
+
+func TestAccounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var accounts Accounts[string, *int]
+		created := 0
+		get := func(session string) *int {
+			return accounts.Get(session, func() *int { created++; return &created })
+		}
+		get("a")
+		get("a")
+		require.Equal(t, 1, created)
+		time.Sleep(accountTTL / 2)
+		get("b")
+		time.Sleep(accountTTL/2 + time.Second)
+		get("b")
+		require.Equal(t, 2, created)
+		require.Len(t, accounts.accounts, 1, "what nobody uses is forgotten")
+	})
+}

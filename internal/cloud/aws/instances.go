@@ -188,9 +188,7 @@ type Image struct {
 
 // GetImage returns an image. It fails with cloud.NotFound if the account has no access to it.
 func (s *Session) GetImage(ctx context.Context, id string) (Image, error) {
-	output, err := invoke(ctx, s, ec2Read("DescribeImages"), s.ec2.DescribeImages, &ec2.DescribeImagesInput{
-		ImageIds: []string{id}, IncludeDeprecated: aws.Bool(true),
-	})
+	output, err := invoke(ctx, s, ec2Read("DescribeImages"), s.ec2.DescribeImages, &ec2.DescribeImagesInput{ImageIds: []string{id}})
 	if err != nil {
 		return Image{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/singleflight"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -16,7 +15,6 @@ import (
 // account is the state that all machines of an account share.
 type account struct {
 	client
-	lastUsed time.Time
 
 	ids      *idCache
 	servers  *machineprocess.Coalescer[cloudopenstack.Server]

@@ -3,7 +3,6 @@ package openstack
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
@@ -66,8 +65,7 @@ type Driver struct {
 	metrics *machineprocess.Metrics
 	gate    machineprocess.Gate
 
-	mu       sync.Mutex
-	accounts map[client]*account
+	accounts machineprocess.Accounts[client, *account]
 }
 
 var _ driver.Driver = &Driver{}
@@ -78,7 +76,7 @@ func New(options Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Driver{options: options.withDefaults(), metrics: m, accounts: map[client]*account{}}, nil
+	return &Driver{options: options.withDefaults(), metrics: m}, nil
 }
 
 // Close waits for running changes and prevents further ones: their callers block until the end of the process. The next process finds
@@ -198,31 +196,10 @@ func (d *Driver) machine(ctx context.Context, object *machinev1alpha1.Machine, m
 	if err != nil {
 		return nil, err
 	}
-	account := d.account(session)
+	account := d.accounts.Get(session, func() *account { return newAccount(gatedClient{client: session, gate: &d.gate}) })
 	return &machine{
 		class: class, account: account, ids: account.ids.newIDLookup(), log: d.options.Log.WithValues("machine", object.Name), poll: d.options.PollInterval,
 		name: object.Name, serverID: serverIDOf(object.Spec.ProviderID), known: object.Spec.ProviderID != "" || object.DeletionTimestamp != nil,
 		orphan: object.UID == "" && object.Spec.ProviderID != "",
 	}, nil
-}
-
-// accountTTL is how long an unused account is kept: credentials change.
-const accountTTL = time.Hour
-
-func (d *Driver) account(session client) *account {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := time.Now()
-	for key, other := range d.accounts {
-		if now.Sub(other.lastUsed) > accountTTL {
-			delete(d.accounts, key)
-		}
-	}
-	a, ok := d.accounts[session]
-	if !ok {
-		a = newAccount(gatedClient{client: session, gate: &d.gate})
-		d.accounts[session] = a
-	}
-	a.lastUsed = now
-	return a
 }
