@@ -28,7 +28,8 @@ func main() {
 		CacheTransform: infrastructure.CacheTransform,
 		Setup:          func(p *manager.Process) error { return setup(p, clouds) },
 
-		Observations: observer.NamesOf(infrastructure.Observations()),
+		Observations:  observer.NamesOf(infrastructure.Observations()),
+		ObservedTypes: []string{openstack.Type},
 	}))
 }
 

@@ -155,6 +155,14 @@ func (b Binary) roles() []string {
 	return []string{rolePrimary, roleSecondary}
 }
 
+// unobserved returns those of the types that the binary cannot observe.
+func (b Binary) unobserved(types []string) []string {
+	if b.ObservedTypes == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(types), func(one string) bool { return slices.Contains(b.ObservedTypes, one) })
+}
+
 func roleUsage(b Binary) string {
 	usage := "A primary fulfils objects and is the only writer of their status."
 	if len(b.Observations) == 0 {
@@ -273,8 +281,12 @@ func (c *config) observabilityFlags() []setting {
 }
 
 // check validates combinations of flags.
-func (c *config) check() []error {
+func (c *config) check(b Binary) []error {
 	var errs []error
+	if unobserved := b.unobserved(c.types); c.role == roleSecondary && len(unobserved) > 0 {
+		errs = append(errs, fmt.Errorf("--types: %s: a secondary cannot observe it; allowed with --role=%s: %s",
+			strings.Join(unobserved, ", "), roleSecondary, strings.Join(b.ObservedTypes, ", ")))
+	}
 	if c.leaderElection && c.leaderElectionNamespace == "" {
 		errs = append(errs, errors.New("--leader-election-namespace: required outside a pod; or --leader-election=false"))
 	}

@@ -70,7 +70,7 @@ func parseFlags(b Binary, args []string, env environment) (config, error) {
 	}
 	cfg.webhooks.SeparateGarden = cfg.gardenKubeconfig != ""
 	if cfg.command == "" {
-		for _, err := range cfg.check() {
+		for _, err := range cfg.check(b) {
 			found.addf("%v", err)
 		}
 	}

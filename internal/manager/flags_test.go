@@ -225,6 +225,17 @@ func TestParseFlags_InvalidSecondary(t *testing.T) {
 	require.ErrorContains(t, err, "--cleanup-configmap: needs --leader-election-namespace")
 }
 
+func TestParseFlags_ObservedTypes(t *testing.T) {
+	binary := observingBinary()
+	binary.ObservedTypes = []string{"openstack"}
+	_, err := parseFlags(binary, []string{"--role=secondary", "--types=openstack"}, inPod())
+	require.NoError(t, err)
+	_, err = parseFlags(binary, []string{"--role=primary", "--types=aws,openstack"}, inPod())
+	require.NoError(t, err)
+	_, err = parseFlags(binary, []string{"--role=secondary", "--types=aws,openstack"}, inPod())
+	require.ErrorContains(t, err, "--types: aws: a secondary cannot observe it; allowed with --role=secondary: openstack")
+}
+
 func TestParseFlags_Secondary(t *testing.T) {
 	cfg, err := parseFlags(observingBinary(), []string{"--types=aws", "--role=secondary"}, inPod())
 	require.NoError(t, err)

@@ -26,6 +26,9 @@ func (b Binary) listMetrics(ctx context.Context, cfg config, out io.Writer) erro
 	var all []metriclist.Metric
 	for _, role := range b.roles() {
 		cfg.role = role
+		if role == roleSecondary && b.ObservedTypes != nil {
+			cfg.types = b.ObservedTypes
+		}
 		list, err := b.registeredMetrics(ctx, cfg)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one binary. All fields but Garden, Webhooks, Observations, Flags, Commands and CacheTransform are required.
+// Binary describes one binary. All fields but Garden, Webhooks, Observations, ObservedTypes, Flags, Commands and CacheTransform are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -46,6 +46,8 @@ type Binary struct {
 	// Observations are the names of what the binary can observe as a secondary controller: the allowed values of --observations. Without any, it is a
 	// primary only.
 	Observations []string
+	// ObservedTypes are those of Types that it can observe; nil means all.
+	ObservedTypes []string
 	// Flags are the flags that only this binary has.
 	Flags FlagSection
 	// Commands are flags with which the binary prints something and exits.

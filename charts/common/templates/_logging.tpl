@@ -5,7 +5,7 @@
 {{- $facts := include "common.facts" . | fromYaml -}}
 {{- $logs := list -}}
 {{- range $facts.logs -}}
-{{- $logs = append $logs (merge (dict "name" (printf "%s-%s" $name .pod)) .) -}}
+{{- $logs = append $logs (merge (dict "name" (printf "%s-%s" $name (default .pod .name))) .) -}}
 {{- end -}}
 {{- if eq .Values.logFormat "json" -}}
 {{- $logs = prepend $logs (dict "name" $name "pod" $name "container" $name "formats" (list "json")) -}}

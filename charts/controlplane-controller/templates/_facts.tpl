@@ -12,9 +12,9 @@ networks: []
 # It removes conditions of nodes in the shoot that are not updated any more.
 shoots: true
 logs:
-- {pod: cloud-controller-manager, container: aws-cloud-controller-manager, formats: [klog]}
+- {name: aws-cloud-controller-manager, pod: cloud-controller-manager, container: aws-cloud-controller-manager, formats: [klog]}
 - {pod: cloud-controller-manager, container: openstack-cloud-controller-manager, formats: [klog]}
-- {pod: csi-driver-controller, container: aws-csi-, formats: [klog]}
+- {name: aws-csi-driver-controller, pod: csi-driver-controller, container: aws-csi-, formats: [klog]}
 - {pod: csi-driver-controller, container: openstack-csi-, formats: [klog]}
 - {pod: csi-driver-manila-controller, container: openstack-csi-manila-, formats: [klog]}
 - {pod: csi-snapshot-controller, container: csi-snapshot-controller, formats: [klog]}
