@@ -75,7 +75,7 @@ func credentialsOf(data map[string][]byte) (auth.Credentials, error) {
 		}
 	}
 	if path := strings.TrimSpace(string(data[v1alpha1.KeyWorkloadIdentityTokenFile])); path != "" && len(data[auth.KeyToken]) == 0 {
-		token, err := os.ReadFile(path) //nolint:gosec // the path is written by the controller of the Secret
+		token, err := os.ReadFile(path)
 		if err != nil {
 			return auth.Credentials{}, machineprocess.Failuref(codes.Unauthenticated, "reading the token of the workload identity: %w", err)
 		}
@@ -121,7 +121,7 @@ func deviceIndex(one v1alpha1.NetworkInterface, index int) int32 {
 	if one.DeviceIndex != nil {
 		return *one.DeviceIndex
 	}
-	return int32(index) //nolint:gosec // there are a few interfaces
+	return int32(index)
 }
 
 // deref returns the value, or the zero value for nil.

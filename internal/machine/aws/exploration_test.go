@@ -168,14 +168,8 @@ type caseRun struct {
 
 // run runs a machine's lifecycle; the fault is in the action only.
 func (t *caseRun) run(ctx context.Context, d action, nth int, m faultCase) (wire.Calls, error) {
-	if d == failedLaunchAction {
-		t.cloud.SetTransition(fake.InstanceStart, fake.Transition{Reads: 1, Fail: true, Code: "Server.InternalError"})
-	}
-	if d == deleteAction || d == orphanAction {
-		if err := t.repeatUntilDone(ctx, t.createMachine); err != nil {
-			return nil, err
-		}
-		t.process = t.testCloud.process(t.wrap...)
+	if err := t.prepare(ctx, d); err != nil {
+		return nil, err
 	}
 	t.cloud.ResetLog()
 	t.injectFault(nth, m)
@@ -202,20 +196,31 @@ func (t *caseRun) run(ctx context.Context, d action, nth int, m faultCase) (wire
 	}
 	if err == nil && (d == orphanAction || d == abandonAction) {
 		err = t.repeatUntilDone(ctx, t.collectOrphans)
-		if log == nil {
-			log = t.cloud.Log()
-		}
-		t.clearFaults()
-		for range t.rounds { // again, as MCM does: lists may show them late
-			err = errors.Join(err, t.repeatUntilDone(ctx, t.collectOrphans))
-		}
 	}
 	if log == nil {
 		log = t.cloud.Log()
 	}
 	t.clearFaults()
+	for range t.rounds { // again, as MCM does: lists may show them late
+		err = errors.Join(err, t.repeatUntilDone(ctx, t.collectOrphans))
+	}
 	t.inspect(ctx, 0)
 	return log, err
+}
+
+// prepare does what is before an action.
+func (t *caseRun) prepare(ctx context.Context, d action) error {
+	switch d {
+	case failedLaunchAction:
+		t.cloud.SetTransition(fake.InstanceStart, fake.Transition{Reads: 1, Fail: true, Code: "Server.InternalError"})
+	case deleteAction, orphanAction:
+		if err := t.repeatUntilDone(ctx, t.createMachine); err != nil {
+			return err
+		}
+		t.process = t.testCloud.process(t.wrap...)
+	case createAction, abandonAction:
+	}
+	return nil
 }
 
 // inspect counts what there is, and checks that the machine is complete.

@@ -50,7 +50,7 @@ func (m *machine) missingAt(one cloudaws.InstanceInterface) (disableCheck bool, 
 	}
 	isEFA := one.Type == v1alpha1.InterfaceTypeEFA || one.Type == v1alpha1.InterfaceTypeEFAOnly
 	disableCheck = one.SourceDestCheck && isFalse(m.class.SrcAndDstChecksEnabled) && !isEFA
-	return disableCheck, max(deref(wanted.IPv6PrefixCount)-int32(len(one.IPv6Prefixes)), 0) //nolint:gosec // there are a few prefixes
+	return disableCheck, max(deref(wanted.IPv6PrefixCount)-int32(len(one.IPv6Prefixes)), 0)
 }
 
 func (m *machine) isInitialized(instance cloudaws.Instance) bool {

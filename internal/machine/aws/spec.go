@@ -120,8 +120,12 @@ func (m *machine) placementSpec() (*cloudaws.InstancePlacement, error) {
 		return nil, nil
 	}
 	var p struct {
-		Affinity, GroupID, GroupName, HostID, Tenancy string
-		PartitionNumber                               *int32
+		Affinity        string `json:"Affinity"`
+		GroupID         string `json:"GroupId"`
+		GroupName       string `json:"GroupName"`
+		HostID          string `json:"HostId"`
+		Tenancy         string `json:"Tenancy"`
+		PartitionNumber *int32 `json:"PartitionNumber"`
 	}
 	if err := json.Unmarshal([]byte(m.placement), &p); err != nil {
 		return nil, machineprocess.Failuref(codes.InvalidArgument, "annotation %s must be a placement in JSON: %w", placementAnnotation, err)

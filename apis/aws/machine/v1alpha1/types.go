@@ -54,9 +54,7 @@ type ProviderSpec struct {
 	NetworkInterfaces []NetworkInterface `json:"networkInterfaces,omitempty"`
 	// Region is the region.
 	Region string `json:"region,omitempty"`
-	// SpotPrice makes machines spot instances, at this price at most; empty means the price on demand.
-	//
-	// Deprecated: InstanceMarketOptions.
+	// SpotPrice makes machines spot instances, at this price at most; empty means the price on demand. It is older than InstanceMarketOptions.
 	// +optional
 	SpotPrice *string `json:"spotPrice,omitempty"`
 	// SrcAndDstChecksEnabled false lets machines send and receive with addresses that are not theirs, as those of pods.
@@ -136,9 +134,7 @@ type CapacityReservation struct {
 	// CapacityReservationResourceGroupArn is the ARN of a group of reservations.
 	// +optional
 	CapacityReservationResourceGroupArn *string `json:"capacityReservationResourceGroupArn,omitempty"`
-	// IsMLCapacityBlock is true for a capacity block.
-	//
-	// Deprecated: InstanceMarketOptions with the market type "capacity-block".
+	// IsMLCapacityBlock is true for a capacity block. It is older than InstanceMarketOptions with the market type "capacity-block".
 	// +optional
 	IsMLCapacityBlock *bool `json:"isMLCapacityBlock,omitempty"`
 }
