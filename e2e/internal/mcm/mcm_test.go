@@ -179,10 +179,14 @@ func (s *environment) makeMachine(t *testing.T, name string) {
 
 func (s *environment) makeDeployment(t *testing.T, replicas int32) {
 	t.Helper()
+	require.NoError(t, s.Source.Client.Create(t.Context(), newDeployment(s.named("pool"), replicas)))
+}
+
+// newDeployment returns machines of the class.
+func newDeployment(meta metav1.ObjectMeta, replicas int32) *machinev1alpha1.MachineDeployment {
 	labels := map[string]string{"name": "pool"}
 	one, none := intstr.FromInt32(1), intstr.FromInt32(0)
-	deployment := &machinev1alpha1.MachineDeployment{ObjectMeta: s.named("pool")}
-	deployment.Spec = machinev1alpha1.MachineDeploymentSpec{
+	return &machinev1alpha1.MachineDeployment{ObjectMeta: meta, Spec: machinev1alpha1.MachineDeploymentSpec{
 		Replicas: replicas, MinReadySeconds: 500, Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Strategy: machinev1alpha1.MachineDeploymentStrategy{
 			Type: machinev1alpha1.RollingUpdateMachineDeploymentStrategyType,
@@ -194,8 +198,7 @@ func (s *environment) makeDeployment(t *testing.T, replicas int32) {
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
 			Spec:       machinev1alpha1.MachineSpec{Class: machinev1alpha1.ClassSpec{Kind: "MachineClass", Name: "class"}},
 		},
-	}
-	require.NoError(t, s.Source.Client.Create(t.Context(), deployment))
+	}}
 }
 
 func (s *environment) machines(t *testing.T) []machinev1alpha1.Machine {
