@@ -114,9 +114,20 @@ type creation struct {
 // creations are those of a shoot with one zone: first those that take no client token, and then some that do.
 func creations() []creation {
 	return []creation{
-		{"CreateVpc", 0}, {"CreateDhcpOptions", 0}, {"CreateInternetGateway", 0}, {"AllocateAddress", 0}, {"CreateSecurityGroup", 0}, {"CreateSubnet", 0},
-		{"CreateSubnet", 1}, {"CreateSubnet", 2}, {"ImportKeyPair", 0},
-		{"CreateRouteTable", 0}, {"CreateRouteTable", 1}, {"CreateNatGateway", 0}, {"CreateRole", 0}, {"CreateInstanceProfile", 0},
+		{"CreateVpc", 0},
+		{"CreateDhcpOptions", 0},
+		{"CreateInternetGateway", 0},
+		{"AllocateAddress", 0},
+		{"CreateSecurityGroup", 0},
+		{"CreateSubnet", 0},
+		{"CreateSubnet", 1},
+		{"CreateSubnet", 2},
+		{"ImportKeyPair", 0},
+		{"CreateRouteTable", 0},
+		{"CreateRouteTable", 1},
+		{"CreateNatGateway", 0},
+		{"CreateRole", 0},
+		{"CreateInstanceProfile", 0},
 	}
 }
 

@@ -222,7 +222,7 @@ func testErrorCodes(t *testing.T, u *upstreamShoot) {
 }
 
 // More security groups are in the VPC than a page has.
-func testManyGroups(t *testing.T, u *upstreamShoot) {
+func testManyGroups(_ *testing.T, u *upstreamShoot) {
 	u.cloud.SetQuota(fake.QuotaGroups, 2000)
 	vpcID := givenVPCOf(u.environment, "10.250.0.0/16", fake.DefaultRegion+".compute.internal")
 	for i := range 1001 {
@@ -244,9 +244,9 @@ func testTagsOfGroup(t *testing.T, u *upstreamShoot) {
 	assert.Equal(t, []string{"CreateTags"}, u.writes())
 }
 
-func testCanceled(t *testing.T, u *upstreamShoot) {
+func testCanceled(t *testing.T, _ *upstreamShoot) {
 	for _, action := range []string{"DescribeDhcpOptions", "AssociateDhcpOptions", "DescribeVpcs"} {
-		u = newUpstreamShoot(t)
+		u := newUpstreamShoot(t)
 		u.families, u.attempted = dualStack(), true
 		ctx, cancel := context.WithCancel(t.Context())
 		u.cloud.SetHook(func(event wire.Event) wire.HookResult {

@@ -16,18 +16,7 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 	if vpcID == "" {
 		return nil
 	}
-	var balancers []cloudaws.LoadBalancer
-	var groups []cloudaws.SecurityGroup
-	err := contract.InParallel(
-		func() (err error) {
-			balancers, err = rec.cloud.ListLoadBalancers(ctx, vpcID)
-			return wrap(err, "reading load balancers")
-		},
-		func() (err error) {
-			groups, err = rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: vpcID, TagKeys: []string{rec.plan.clusterTag()}})
-			return wrap(err, "reading security groups of load balancers")
-		},
-	)
+	balancers, groups, err := rec.readLeftovers(ctx, vpcID)
 	if err != nil {
 		return err
 	}
@@ -56,12 +45,32 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 		}
 	}
 	for _, group := range groups {
-		isNodes := group.ID == rec.state.ID(kindNodesGroup) || group.Name == rec.plan.nodesName()
-		if rec.plan.owns(group.Tags) && !isNodes && !rec.isGiven(group.ID) {
+		if rec.isLeftGroup(group) {
 			rec.toDelete.leftGroups = append(rec.toDelete.leftGroups, group)
 		}
 	}
 	return nil
+}
+
+// isLeftGroup reports whether a security group belongs to the cluster, and is neither the nodes' nor the user's.
+func (rec *reconciliation) isLeftGroup(group cloudaws.SecurityGroup) bool {
+	isNodes := group.ID == rec.state.ID(kindNodesGroup) || group.Name == rec.plan.nodesName()
+	return rec.plan.owns(group.Tags) && !isNodes && !rec.isGiven(group.ID)
+}
+
+// readLeftovers lists the load balancers in the VPC, and the security groups there with the tag of the cluster.
+func (rec *reconciliation) readLeftovers(ctx context.Context, vpcID string) (balancers []cloudaws.LoadBalancer, groups []cloudaws.SecurityGroup, err error) {
+	err = contract.InParallel(
+		func() (err error) {
+			balancers, err = rec.cloud.ListLoadBalancers(ctx, vpcID)
+			return wrap(err, "reading load balancers")
+		},
+		func() (err error) {
+			groups, err = rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: vpcID, TagKeys: []string{rec.plan.clusterTag()}})
+			return wrap(err, "reading security groups of load balancers")
+		},
+	)
+	return balancers, groups, err
 }
 
 // saveTargetGroups saves, before load balancers are deleted, that their target groups have to be. Without the load balancers nothing tells that there are some.

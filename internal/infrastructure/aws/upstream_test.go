@@ -1,7 +1,7 @@
 package aws
 
 import (
-	"crypto/md5" //nolint:gosec // upstream's fingerprint of a public key
+	"crypto/md5"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -183,7 +183,7 @@ func upstreamKeyPair() []upstreamStep {
 		const name = technicalID + "-ssh-publickey"
 		u.create("ImportKeyPair", "KeyPairId", "key-pair", technicalID, "KeyName", name, "PublicKeyMaterial", base64Of(sshKey))
 		found := u.do("DescribeKeyPairs", "KeyName.1", name).Structs("KeyPairs")[0]
-		sum := md5.Sum([]byte(sshKey)) //nolint:gosec // upstream's fingerprint of a public key
+		sum := md5.Sum([]byte(sshKey))
 		return map[string]string{
 			awsv1alpha1.StateKeyKeyPair: name, awsv1alpha1.StateKeyKeyPairFingerprint: found.String("KeyFingerprint"),
 			awsv1alpha1.StateKeyKeyPairSpecFingerprint: hex.EncodeToString(sum[:]),

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -184,9 +185,7 @@ func TestUpstream_GivenVPC(t *testing.T) {
 	owned := slices.IndexFunc(steps, func(s upstreamStep) bool { return s.what == "the main route table" })
 	u.clusterValue = "of-the-user"
 	for _, step := range steps[:owned] {
-		for key, value := range step.do(u) {
-			u.made[key] = value
-		}
+		maps.Copy(u.made, step.do(u))
 	}
 	given := u.cloud.Resources()
 	u.clusterValue = clusterOwned

@@ -42,7 +42,7 @@ type ProviderSpec struct {
 	// EBSOptimized gives volumes a bandwidth of their own, for machine types that do not have it anyway.
 	EBSOptimized bool `json:"ebsOptimized,omitempty"`
 	// IAM is the instance profile. Exactly one of its fields is set.
-	IAM InstanceProfile `json:"iam,omitempty"`
+	IAM InstanceProfile `json:"iam"`
 	// MachineType is the EC2 instance type.
 	MachineType string `json:"machineType,omitempty"`
 	// KeyName is the name of the EC2 key pair. It is missing if SSH access is disabled.
@@ -83,7 +83,7 @@ type BlockDevice struct {
 	// DeviceName is RootDevice, or a name such as "/dev/sdf". That of the only volume is ignored: it is the root device.
 	DeviceName string `json:"deviceName,omitempty"`
 	// EBS describes the volume.
-	EBS EBS `json:"ebs,omitempty"`
+	EBS EBS `json:"ebs"`
 	// NoDevice suppresses a device of the image.
 	NoDevice string `json:"noDevice,omitempty"`
 	// VirtualName is the name of an instance store volume.

@@ -100,7 +100,10 @@ func (c *Case) cleanup(remove func(ctx context.Context) error) {
 				c.Errorf("cleaning up: %v", err)
 				return
 			}
-			time.Sleep(interval(c.timeout))
+			select {
+			case <-ctx.Done():
+			case <-time.After(interval(c.timeout)):
+			}
 		}
 	})
 }

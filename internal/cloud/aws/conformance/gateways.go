@@ -77,7 +77,7 @@ func (c *Case) natGateway() (aws.NATGateway, aws.Address) {
 	vpc := c.vpc()
 	c.gateway(vpc.ID)
 	address := c.address()
-	subnet := c.subnet(vpc.ID, oneRange)
+	subnet := c.subnet(vpc.ID)
 	created := must[aws.NATGateway](c)(c.s.CreateNATGateway(c.Context(), subnet.ID, address.AllocationID, c.name, c.tags()))
 	c.cleanup(func(ctx context.Context) error {
 		err := c.s.DeleteNATGateway(ctx, created.ID)
@@ -118,7 +118,7 @@ func natGateways() []Behaviour {
 			c.requireKind(err, cloud.Conflict, "IdempotentParameterMismatch")
 		}},
 		{"without an internet gateway a NAT gateway fails, and says why", natTroubles, func(c *Case) {
-			subnet, address := c.subnet(c.vpc().ID, oneRange), c.address()
+			subnet, address := c.subnet(c.vpc().ID), c.address()
 			created := must[aws.NATGateway](c)(c.s.CreateNATGateway(c.Context(), subnet.ID, address.AllocationID, c.name, c.tags()))
 			assert.Contains(c, c.awaitNAT(created.ID, "failed").Failure, "Gateway.NotAttached")
 			assert.NoError(c, c.s.DeleteNATGateway(c.Context(), created.ID))

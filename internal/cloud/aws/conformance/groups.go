@@ -50,7 +50,8 @@ func securityGroups() []Behaviour {
 			id := c.group(c.vpc().ID, c.name).ID
 			rules := []aws.Rule{
 				nodePorts("tcp", "0.0.0.0/0"), nodePorts("udp", "0.0.0.0/0"), nodePorts("tcp", oneRange), nodePorts("tcp", otherRange),
-				{Protocol: aws.AllProtocols, GroupID: id}, nodePorts("tcp", "::/0"),
+				{Protocol: aws.AllProtocols, GroupID: id},
+				nodePorts("tcp", "::/0"),
 			}
 			require.NoError(c, c.s.AddRules(c.Context(), id, rules))
 			want := append(rules, aws.Rule{Egress: true, Protocol: aws.AllProtocols, CIDR: "0.0.0.0/0"}) //nolint:gocritic // another list

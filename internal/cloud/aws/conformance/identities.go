@@ -48,11 +48,10 @@ func (c *Case) keyPair() {
 }
 
 // role makes a role.
-func (c *Case) role() aws.Role {
+func (c *Case) role() {
 	c.Helper()
-	created := must[aws.Role](c)(c.s.CreateRole(c.Context(), c.name, trust, c.tags()))
+	must[aws.Role](c)(c.s.CreateRole(c.Context(), c.name, trust, c.tags()))
 	c.cleanup(func(ctx context.Context) error { return c.s.DeleteRole(ctx, c.name) })
-	return created
 }
 
 // profile makes an instance profile.

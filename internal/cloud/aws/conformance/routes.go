@@ -63,13 +63,13 @@ func routeTables() []Behaviour {
 		{"a route table that a subnet uses cannot be deleted", errorCodes, func(c *Case) {
 			vpc := c.vpc()
 			table := c.routeTable(vpc.ID)
-			must[string](c)(c.s.AssociateRouteTable(c.Context(), table.ID, c.subnet(vpc.ID, oneRange).ID))
+			must[string](c)(c.s.AssociateRouteTable(c.Context(), table.ID, c.subnet(vpc.ID).ID))
 			c.requireKind(c.s.DeleteRouteTable(c.Context(), table.ID), cloud.InUse, "DependencyViolation")
 		}},
 		{"a list of route tables shows which subnets use them", ec2("DescribeRouteTables"), func(c *Case) {
 			vpc := c.vpc()
 			table := c.routeTable(vpc.ID)
-			subnet := c.subnet(vpc.ID, oneRange)
+			subnet := c.subnet(vpc.ID)
 			id := must[string](c)(c.s.AssociateRouteTable(c.Context(), table.ID, subnet.ID))
 			c.eventually("it shows the association", func() bool {
 				found := must[[]aws.RouteTable](c)(c.s.ListRouteTables(c.Context(), aws.Filter{IDs: []string{table.ID}}))

@@ -10,10 +10,10 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/aws"
 )
 
-// subnet makes a subnet with a range.
-func (c *Case) subnet(vpcID, cidr string) aws.Subnet {
+// subnet makes a subnet with the range oneRange.
+func (c *Case) subnet(vpcID string) aws.Subnet {
 	c.Helper()
-	return c.subnetOf(aws.SubnetCreate{VPCID: vpcID, Zone: c.zone, CIDR: cidr, Tags: c.tags()})
+	return c.subnetOf(aws.SubnetCreate{VPCID: vpcID, Zone: c.zone, CIDR: oneRange, Tags: c.tags()})
 }
 
 func (c *Case) subnetOf(wanted aws.SubnetCreate) aws.Subnet {
@@ -27,7 +27,7 @@ func subnets() []Behaviour {
 	return []Behaviour{
 		{"a range of a VPC is that of one subnet", errorCodes, func(c *Case) {
 			vpc := c.vpc()
-			c.subnet(vpc.ID, oneRange)
+			c.subnet(vpc.ID)
 			_, err := c.s.CreateSubnet(c.Context(), aws.SubnetCreate{VPCID: vpc.ID, Zone: c.zone, CIDR: oneRange, Tags: c.tags()})
 			c.requireKind(err, cloud.Conflict, "InvalidSubnet.Conflict")
 		}},
@@ -36,11 +36,11 @@ func subnets() []Behaviour {
 			c.requireKind(err, cloud.Configuration, "InvalidSubnet.Range")
 		}},
 		{"a subnet of 24 bits has 251 free addresses", subnetGuide, func(c *Case) {
-			assert.Equal(c, 251, c.subnet(c.vpc().ID, oneRange).FreeAddresses)
+			assert.Equal(c, 251, c.subnet(c.vpc().ID).FreeAddresses)
 		}},
 		{"a subnet that is deleted takes its association with a route table along", Judgement, func(c *Case) {
 			vpc := c.vpc()
-			subnet, table := c.subnet(vpc.ID, oneRange), c.routeTable(vpc.ID)
+			subnet, table := c.subnet(vpc.ID), c.routeTable(vpc.ID)
 			must[string](c)(c.s.AssociateRouteTable(c.Context(), table.ID, subnet.ID))
 			require.NoError(c, c.s.DeleteSubnet(c.Context(), subnet.ID))
 			c.eventually("the route table is free", func() bool { return c.s.DeleteRouteTable(c.Context(), table.ID) == nil })

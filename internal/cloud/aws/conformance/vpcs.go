@@ -43,7 +43,8 @@ func vpcs() []Behaviour {
 			assert.Equal(c, c.tags(), c.vpc().Tags)
 		}},
 		{"a creation that is repeated creates another VPC with the same range: there is no client token", ec2("CreateVpc"), func(c *Case) {
-			assert.NotEqual(c, c.vpc().ID, c.vpc().ID)
+			first, second := c.vpc(), c.vpc()
+			assert.NotEqual(c, first.ID, second.ID)
 		}},
 		{"a new VPC has DNS support, and no DNS hostnames until they are switched on", dnsGuide, func(c *Case) {
 			id := c.vpc().ID
@@ -75,7 +76,7 @@ func vpcs() []Behaviour {
 		}},
 		{"a VPC with a subnet cannot be deleted", errorCodes, func(c *Case) {
 			vpc := c.vpc()
-			c.subnet(vpc.ID, oneRange)
+			c.subnet(vpc.ID)
 			c.requireKind(c.s.DeleteVPC(c.Context(), vpc.ID), cloud.InUse, "DependencyViolation")
 		}},
 		{"a VPC that is deleted takes its main route table and its default security group along", ec2("DeleteVpc"), func(c *Case) {

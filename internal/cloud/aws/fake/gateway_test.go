@@ -91,7 +91,7 @@ func TestNATGateways(t *testing.T) {
 		},
 		"the ID of something else is no gateway's": {
 			source: "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html",
-			check: func(t *testing.T, a *account) {
+			check: func(_ *testing.T, a *account) {
 				a.fails("NatGatewayMalformed", "DeleteNatGateway", "NatGatewayId", "rtb-0123456789abcdef0")
 			},
 		},
