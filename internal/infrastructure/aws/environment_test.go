@@ -47,6 +47,8 @@ type environment struct {
 	attempted bool
 	// technicalID is that of the shoot.
 	technicalID string
+	// pools are the shoot's.
+	pools []gardencorev1beta1.Worker
 	// visibleAfter is Options.VisibleAfter of drivers from the next restart on.
 	visibleAfter time.Duration
 	// killed means that the process neither reaches the cloud nor saves anything.
@@ -118,7 +120,7 @@ func (env *environment) shootInput() *infrastructure.Shoot {
 		Cluster: &contract.Cluster{
 			Shoot: &gardencorev1beta1.Shoot{Spec: gardencorev1beta1.ShootSpec{Networking: &gardencorev1beta1.Networking{
 				Nodes: new("10.250.0.0/16"), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"), IPFamilies: env.families,
-			}}},
+			}, Provider: gardencorev1beta1.Provider{Workers: env.pools}}},
 			CloudProfile: &gardencorev1beta1.CloudProfile{},
 		},
 		Decoded: &contract.Decoded{},

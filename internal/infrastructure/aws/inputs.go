@@ -24,6 +24,8 @@ type inputs struct {
 	networking *gardencorev1beta1.Networking
 	// routesPods is true if the network plugin does not encapsulate packets of pods.
 	routesPods bool
+	// fabricAdapters is true if a pool has elastic fabric adapters.
+	fabricAdapters bool
 }
 
 func configPath() *field.Path { return field.NewPath("spec", "providerConfig") }
@@ -47,7 +49,26 @@ func decodeInputs(shoot *infrastructure.Shoot) (*inputs, field.ErrorList) {
 			return result, field.ErrorList{field.Invalid(field.NewPath("shoot", "spec", "networking", "providerConfig"), field.OmitValueType{}, err.Error())}
 		}
 	}
-	return result, nil
+	var errs field.ErrorList
+	result.fabricAdapters, errs = usesFabricAdapters(shoot.Cluster.Shoot.Spec.Provider.Workers)
+	return result, errs
+}
+
+// usesFabricAdapters reports whether the machines of a pool have elastic fabric adapters.
+func usesFabricAdapters(pools []gardencorev1beta1.Worker) (bool, field.ErrorList) {
+	for i, pool := range pools {
+		config, err := awsv1alpha1.DecodeStoredWorkerConfig(pool.ProviderConfig)
+		if err != nil {
+			path := field.NewPath("shoot", "spec", "provider", "workers").Index(i).Child("providerConfig")
+			return false, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
+		}
+		if slices.ContainsFunc(config.NetworkInterfaces, func(one awsv1alpha1.NetworkInterface) bool {
+			return value(one.Type) == awsv1alpha1.NetworkInterfaceEFA || value(one.Type) == awsv1alpha1.NetworkInterfaceEFAOnly
+		}) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // credentials returns the login.
@@ -69,7 +90,7 @@ func (in *inputs) newPlan(shoot *infrastructure.Shoot, recorded *state) *plan {
 			givenID: value(networks.VPC.ID), cidr: value(networks.VPC.CIDR), dedicated: value(in.config.EnableDedicatedTenancyForVPC),
 		},
 		ipv4: in.has(gardencorev1beta1.IPFamilyIPv4), ipv6: in.has(gardencorev1beta1.IPFamilyIPv6),
-		nodesGroupID: value(networks.NodesSecurityGroupID), givenSubnets: networks.HasExistingSubnets(), routesPods: in.routesPods,
+		nodesGroupID: value(networks.NodesSecurityGroupID), givenSubnets: networks.HasExistingSubnets(), routesPods: in.routesPods, fabricAdapters: in.fabricAdapters,
 		fileSystem: fileSystemSpec{enabled: in.config.UsesElasticFileSystem()},
 		publicKey:  string(shoot.Infrastructure.Spec.SSHPublicKey),
 		ecrAccess:  in.config.EnableECRAccess == nil || *in.config.EnableECRAccess,

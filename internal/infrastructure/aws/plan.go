@@ -41,8 +41,11 @@ type plan struct {
 	givenSubnets bool
 	// routesPods means that the network of pods does not encapsulate packets, so that a controller maintains routes.
 	routesPods bool
-	publicKey  string
-	ecrAccess  bool
+	// fabricAdapters means that nodes have elastic fabric adapters, which reach each other by a rule for their own group alone.
+	fabricAdapters bool
+
+	publicKey string
+	ecrAccess bool
 	// ignored reports whether a foreign tag stays.
 	ignored func(key string) bool
 
@@ -177,6 +180,9 @@ func (p *plan) nodesRules(groupID string, balancers []string) []cloudaws.Rule {
 	}
 	for _, peer := range peers {
 		rules = append(rules, cloudaws.Rule{Protocol: cloudaws.AllProtocols, CIDR: peer, Egress: true})
+	}
+	if p.fabricAdapters {
+		rules = append(rules, cloudaws.Rule{Protocol: cloudaws.AllProtocols, GroupID: groupID, Egress: true})
 	}
 	for _, peer := range append(peers, balancers...) {
 		if peer == "" {
