@@ -16,10 +16,35 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 	if vpcID == "" {
 		return nil
 	}
-	balancers, groups, err := rec.readLeftovers(ctx, vpcID)
+	var balancers []cloudaws.LoadBalancer
+	var groups []cloudaws.SecurityGroup
+	err := contract.InParallel(
+		func() (err error) {
+			balancers, err = rec.cloud.ListLoadBalancers(ctx, vpcID)
+			return wrap(err, "reading load balancers")
+		},
+		func() (err error) {
+			groups, err = rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: vpcID, TagKeys: []string{rec.plan.clusterTag()}})
+			return wrap(err, "reading security groups of load balancers")
+		},
+	)
 	if err != nil {
 		return err
 	}
+	if err := rec.removeOwnBalancers(ctx, balancers); err != nil {
+		return err
+	}
+	for _, group := range groups {
+		isNodes := group.ID == rec.state.ID(kindNodesGroup) || group.Name == rec.plan.nodesName()
+		if rec.plan.owns(group.Tags) && !isNodes && !rec.isGiven(group.ID) {
+			rec.toDelete.leftGroups = append(rec.toDelete.leftGroups, group)
+		}
+	}
+	return nil
+}
+
+// removeOwnBalancers deletes the shoot's load balancers and their target groups.
+func (rec *reconciliation) removeOwnBalancers(ctx context.Context, balancers []cloudaws.LoadBalancer) error {
 	hadSecond := rec.state.Fact(keyTargetGroups) != ""
 	var steps []func() error
 	for _, balancer := range balancers {
@@ -39,38 +64,10 @@ func (rec *reconciliation) removeLoadBalancers(ctx context.Context) error {
 	if err := contract.InParallel(steps...); err != nil {
 		return err
 	}
-	if hadSecond {
-		if err := rec.removeTargetGroups(ctx, vpcID); err != nil {
-			return err
-		}
+	if !hadSecond {
+		return nil
 	}
-	for _, group := range groups {
-		if rec.isLeftGroup(group) {
-			rec.toDelete.leftGroups = append(rec.toDelete.leftGroups, group)
-		}
-	}
-	return nil
-}
-
-// isLeftGroup reports whether a security group belongs to the cluster, and is neither the nodes' nor the user's.
-func (rec *reconciliation) isLeftGroup(group cloudaws.SecurityGroup) bool {
-	isNodes := group.ID == rec.state.ID(kindNodesGroup) || group.Name == rec.plan.nodesName()
-	return rec.plan.owns(group.Tags) && !isNodes && !rec.isGiven(group.ID)
-}
-
-// readLeftovers lists the load balancers in the VPC, and the security groups there with the tag of the cluster.
-func (rec *reconciliation) readLeftovers(ctx context.Context, vpcID string) (balancers []cloudaws.LoadBalancer, groups []cloudaws.SecurityGroup, err error) {
-	err = contract.InParallel(
-		func() (err error) {
-			balancers, err = rec.cloud.ListLoadBalancers(ctx, vpcID)
-			return wrap(err, "reading load balancers")
-		},
-		func() (err error) {
-			groups, err = rec.cloud.ListSecurityGroups(ctx, cloudaws.Filter{VPCID: vpcID, TagKeys: []string{rec.plan.clusterTag()}})
-			return wrap(err, "reading security groups of load balancers")
-		},
-	)
-	return balancers, groups, err
+	return rec.removeTargetGroups(ctx, rec.toDelete.vpcID)
 }
 
 // saveTargetGroups saves, before load balancers are deleted, that their target groups have to be. Without the load balancers nothing tells that there are some.

@@ -101,8 +101,8 @@ func (c *Case) cleanup(remove func(ctx context.Context) error) {
 				return
 			}
 			select {
-			case <-ctx.Done():
 			case <-time.After(interval(c.timeout)):
+			case <-ctx.Done():
 			}
 		}
 	})

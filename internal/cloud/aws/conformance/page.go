@@ -8,12 +8,12 @@ import (
 // Page returns the list of behaviours with their sources, in Markdown.
 func Page() string {
 	var b strings.Builder
-	behaviours, ourJudgement := 0, 0
+	behaviours, unsourced := 0, 0
 	for _, area := range Areas() {
 		for _, one := range area.Behaviours {
 			behaviours++
 			if one.Source == Judgement {
-				ourJudgement++
+				unsourced++
 			}
 		}
 	}
@@ -30,7 +30,7 @@ TRELLIS_AWS_CONFORMANCE=1 AWS_REGION=eu-west-1 AWS_ACCESS_KEY_ID=... AWS_SECRET_
 
 That creates and deletes resources in the account, some of which cost money: NAT gateways and elastic IPs. A source says that AWS documents a behaviour, or that others saw it.
 No real account has been tried so far. Behaviours for which we have found no source are our judgement: %d.
-`, behaviours, ourJudgement)
+`, behaviours, unsourced)
 	for _, area := range Areas() {
 		fmt.Fprintf(&b, "\n## %s\n\n| Behaviour | Source |\n|---|---|\n", strings.ToUpper(area.Name[:1])+area.Name[1:])
 		for _, one := range area.Behaviours {

@@ -10,7 +10,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/aws"
 )
 
-// subnet makes a subnet with the range oneRange.
+// subnet makes a subnet with oneRange.
 func (c *Case) subnet(vpcID string) aws.Subnet {
 	c.Helper()
 	return c.subnetOf(aws.SubnetCreate{VPCID: vpcID, Zone: c.zone, CIDR: oneRange, Tags: c.tags()})

@@ -43,8 +43,8 @@ func vpcs() []Behaviour {
 			assert.Equal(c, c.tags(), c.vpc().Tags)
 		}},
 		{"a creation that is repeated creates another VPC with the same range: there is no client token", ec2("CreateVpc"), func(c *Case) {
-			first, second := c.vpc(), c.vpc()
-			assert.NotEqual(c, first.ID, second.ID)
+			one, other := c.vpc(), c.vpc()
+			assert.NotEqual(c, one.ID, other.ID)
 		}},
 		{"a new VPC has DNS support, and no DNS hostnames until they are switched on", dnsGuide, func(c *Case) {
 			id := c.vpc().ID
