@@ -192,3 +192,20 @@ func TestConsistency_RecordedAndGone(t *testing.T) {
 	assert.Equal(t, []string{"AssociateRouteTable", "CreateSubnet"}, env.writes())
 	assert.Empty(t, cmp.Diff(before, env.facts()))
 }
+
+// The response to a change of rules is lost, and its repetition says that it was made. The rules of the other direction are changed all the same.
+func TestConsistency_LostResponsesOfRules(t *testing.T) {
+	reference := newEnvironment(t)
+	reference.families = dualStack()
+	reference.mustReconcile()
+	for _, action := range []string{"RevokeSecurityGroupIngress", "RevokeSecurityGroupEgress", "AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress"} {
+		t.Run(action, func(t *testing.T) {
+			env := newEnvironment(t)
+			env.families = dualStack()
+			lost := env.cloud.Inject(wire.Fault{Match: wire.Match{Path: action}, Times: 1, Drop: wire.DropAfter})
+			env.mustReconcile()
+			assert.Equal(t, 1, lost())
+			assert.Empty(t, cmp.Diff(reference.facts(), env.facts()))
+		})
+	}
+}
