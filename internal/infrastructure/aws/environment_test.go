@@ -31,8 +31,8 @@ const (
 	sshKey      = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE6avINCr/HKsqzWPdAE9Z4++8MVX2co4AByL5a1c4md shoot"
 )
 
-// operationTimeout ends an operation that waits for what never comes.
-const operationTimeout = 10 * time.Second
+// operationTimeout ends an operation that waits for what never comes. Only a failing test takes it, even on a busy machine.
+const operationTimeout = time.Minute
 
 // environment is an account, a driver with a session of its own, and one shoot whose status survives between reconciliations as it does in the API server.
 type environment struct {
