@@ -127,6 +127,8 @@ site-serve: $(TOOLS)/hugo ## Serve the documentation on http://localhost:1313, r
 # Packages without concurrency of their own, whose tests take several times as long with the race detector. The Network contract runs with it in the
 # suite of the example plugin.
 PURE := /internal/(architecture|controllerinstallation/rollout|network/calico)(/|$$)
+# A package whose exploration is shorter with the race detector, and complete without it.
+LONG := /internal/infrastructure/aws$$
 UNIT_MODULES := . apis charts images tools/awsmodel
 
 .PHONY: unit
@@ -150,8 +152,8 @@ test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, an
 	$(call say,'root module: units$(comma) the contract suite$(comma) the import law; with the race detector')
 	@TRELLIS_REPORT=$(CACHE)/suites.txt CGO_ENABLED=1 PACKAGES="$$(go list ./... | grep -vE '$(PURE)' | xargs)" tools/test -race -timeout 40m
 	@tail -n 1 $(CACHE)/suites.txt
-	$(call say,'root module: packages of pure functions$(comma) without the race detector')
-	@PACKAGES="$$(go list ./... | grep -E '$(PURE)' | xargs)" tools/test -timeout 40m
+	$(call say,'root module: packages of pure functions and the longest suite$(comma) without the race detector')
+	@TRELLIS_REPORT=$(CACHE)/suites.txt PACKAGES="$$(go list ./... | grep -E '$(PURE)|$(LONG)' | xargs)" tools/test -timeout 40m
 	$(call say,'apis: decoding$(comma) defaults$(comma) validation')
 	@cd apis && ../tools/test
 	$(call say,'charts: what they become$(comma) registrations$(comma) rights; images')

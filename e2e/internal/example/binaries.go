@@ -29,7 +29,7 @@ func quoted(path string) string { return `"` + ours + path + `"` }
 
 // edits are all changes to files outside of the provider's own packages, by file: those of section "Plug it in" in docs/development/add-a-provider.md.
 func edits() map[string][]edit {
-	const types = "[]string{openstack.Type"
+	const types = "[]string{openstack.Type, aws.Type"
 	withExample := edit{types, types + ", example.Type"}
 	images := edit{"(openstack.ImageVector()", "(openstack.ImageVector(), example.ImageVector()"}
 	sessions := "example.New(cloudexample.NewSessions(cloudexample.Options{Registerer: p.Registerer})),"

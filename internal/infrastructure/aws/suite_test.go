@@ -70,6 +70,7 @@ func suiteSubject(build func(*cloudaws.Sessions) infrastructure.Driver, want map
 		},
 		ErrorResponses: suiteErrorResponses,
 		Want:           want,
+		MergeFaults:    raceDetector,
 	}
 }
 

@@ -24,6 +24,8 @@ type Subject struct {
 	Want map[string]int
 	// Cases selects the cases of the exploration by a part of their names, such as the path of calls that a feature adds. Empty means all.
 	Cases string
+	// MergeFaults makes one case of many in the exploration, see contracttest.Options.
+	MergeFaults bool
 }
 
 // Cloud is a fake with an account for the shoot's owner.

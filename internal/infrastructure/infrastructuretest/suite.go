@@ -33,7 +33,7 @@ func Run(t *testing.T, server *contracttest.APIServer, subject Subject) {
 
 func explore(t *testing.T, server *contracttest.APIServer, subject Subject) {
 	isSelection := os.Getenv(contracttest.CasesVariable) != ""
-	report := contracttest.RunExploration(t, contracttest.Options{Filter: subject.Cases}, func(ctx context.Context, options contracttest.Options) (*contracttest.Report, error) {
+	report := contracttest.RunExploration(t, contracttest.Options{Filter: subject.Cases, MergeFaults: subject.MergeFaults}, func(ctx context.Context, options contracttest.Options) (*contracttest.Report, error) {
 		return Explore(ctx, server, subject, options)
 	})
 	for _, c := range report.Unreached {
