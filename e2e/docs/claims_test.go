@@ -48,6 +48,11 @@ func claims() map[string]map[string]claim {
 				kind: checked, reason: "it is what continuous integration runs, this test among it",
 			},
 		},
+		"docs/reference/aws-behaviour.md": {
+			`TRELLIS_AWS_CONFORMANCE=1 AWS_REGION=eu-west-1 AWS_ACCESS_KEY_ID=... AWS_SECRET_ACCESS_KEY=... \`: {
+				kind: parsed, reason: "a real account, which costs money; internal/cloud/aws/conformance runs the same behaviours against the fake",
+			},
+		},
 		"README.md": {
 			"make demo": {kind: followed, by: "e2e/docs:TestDemo"},
 			"infrastructure/demo    Create     Processing  ████████████████░░░░  83 %  ensuring router interface in shoot--dev--demo": {kind: demo},
