@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,8 +44,11 @@ func TestQueryServices_Addresses(t *testing.T) {
 		"us-isof-south-1": "csp.hci.ic.gov",
 	} {
 		t.Run(region, func(t *testing.T) {
+			var mutex sync.Mutex // both versions are listed at the same time
 			var hosts []string
 			sessions := sessionsWithTransport(func(request *http.Request) response {
+				mutex.Lock()
+				defer mutex.Unlock()
 				hosts = append(hosts, request.URL.Scheme+"://"+request.URL.Host+request.URL.Path)
 				assert.Contains(t, request.Header.Get("Authorization"), "/"+region+"/elasticloadbalancing/aws4_request")
 				assert.Equal(t, "trellis/test", request.Header.Get("User-Agent"))
