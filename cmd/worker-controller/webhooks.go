@@ -16,7 +16,10 @@ func serveWebhooks(p *manager.Process, machines *machineController) error {
 	if err != nil {
 		return err
 	}
-	declared, err := worker.Webhooks(p.Types, images.ForTrellisVersion(vector, buildinfo.Read().Version), machines.memoryLimit)
+	declared, err := worker.Webhooks(p.Types, worker.WebhookOptions{
+		Image: images.ForTrellisVersion(vector, buildinfo.Read().Version), MemoryLimit: machines.memoryLimit,
+		WorkloadIdentities: []string{aws.Type},
+	})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	securityv1alpha1constants "github.com/gardener/gardener/pkg/apis/security/v1alpha1/constants"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -24,6 +25,9 @@ const (
 	portNameSidecar = "providermetrics"
 	// volumeKubeconfig is the volume with the kubeconfig of the shoot. A self-hosted shoot has none.
 	volumeKubeconfig = "kubeconfig"
+	// volumeIdentity is the volume with the token of a workload identity, and identityFolder where it is mounted.
+	volumeIdentity = "workload-identity"
+	identityFolder = "/var/run/secrets/gardener.cloud/workload-identity"
 	// flagTarget selects the cluster of the machines' nodes.
 	flagTarget = "--target-kubeconfig="
 )
@@ -32,32 +36,62 @@ const (
 // that name.
 func sidecarName(providerType string) string { return nameManager + "-provider-" + providerType }
 
-// addSidecar adds the machine controller to machine-controller-manager, or updates an existing one. It does not change the
+// sidecar is the machine controller of a type. A memory limit of zero is none.
+type sidecar struct {
+	providerType, image string
+	memoryLimit         resource.Quantity
+	workloadIdentity    bool
+}
+
+// addTo adds the machine controller to machine-controller-manager, or updates an existing one. It does not change the
 // replicas, which gardenlet, the dependency-watchdog and the actuator set.
 //
-// The machine controller gets the same flags for its clusters as machine-controller-manager. A memory limit of zero is none.
-func addSidecar(deployment *appsv1.Deployment, providerType, image string, memoryLimit resource.Quantity) error {
+// The machine controller gets the same flags for its clusters as machine-controller-manager.
+func (s sidecar) addTo(deployment *appsv1.Deployment) error {
 	pod := &deployment.Spec.Template.Spec
 	at := indexOfContainer(pod.Containers, nameManager)
 	if at < 0 {
 		return fmt.Errorf("there is no container %q", nameManager)
 	}
-	sidecar, err := newSidecar(&pod.Containers[at], deployment.Namespace)
+	container, err := newSidecar(&pod.Containers[at], deployment.Namespace)
 	if err != nil {
 		return err
 	}
-	sidecar.Name, sidecar.Image = sidecarName(providerType), image
-	limitMemory(sidecar, memoryLimit)
-	at = indexOfContainer(pod.Containers, sidecar.Name)
+	container.Name, container.Image = sidecarName(s.providerType), s.image
+	limitMemory(container, s.memoryLimit)
+	if s.workloadIdentity {
+		mountIdentityToken(pod, container)
+	}
+	at = indexOfContainer(pod.Containers, container.Name)
 	if at < 0 {
-		pod.Containers = append(pod.Containers, *sidecar)
+		pod.Containers = append(pod.Containers, *container)
 		return nil
 	}
 	// The API server sets these defaults.
-	sidecar.TerminationMessagePath = pod.Containers[at].TerminationMessagePath
-	sidecar.TerminationMessagePolicy = pod.Containers[at].TerminationMessagePolicy
-	pod.Containers[at] = *sidecar
+	container.TerminationMessagePath = pod.Containers[at].TerminationMessagePath
+	container.TerminationMessagePolicy = pod.Containers[at].TerminationMessagePolicy
+	pod.Containers[at] = *container
 	return nil
+}
+
+// mountIdentityToken mounts the token of a workload identity where the Secret cloudprovider says that it is. Our machine controllers read the token in the
+// Secret itself; those of others, by which an image vector may replace ours, read the file. A Secret with other credentials has no token.
+func mountIdentityToken(pod *corev1.PodSpec, container *corev1.Container) {
+	volume := corev1.Volume{Name: volumeIdentity, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		DefaultMode: new(int32(0o644)),
+		Sources: []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: v1beta1constants.SecretNameCloudProvider},
+			Items:                []corev1.KeyToPath{{Key: securityv1alpha1constants.DataKeyToken, Path: securityv1alpha1constants.DataKeyToken}},
+			Optional:             new(true),
+		}}},
+	}}}
+	at := slices.IndexFunc(pod.Volumes, func(existing corev1.Volume) bool { return existing.Name == volume.Name })
+	if at < 0 {
+		pod.Volumes = append(pod.Volumes, volume)
+	} else {
+		pod.Volumes[at] = volume
+	}
+	container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: volume.Name, MountPath: identityFolder, ReadOnly: true})
 }
 
 // newSidecar returns the container without name and image. Its figures are those that Gardener uses for all providers.

@@ -29,7 +29,11 @@ func newManagerDeployment(target string, mounts ...corev1.VolumeMount) *appsv1.D
 	return deployment
 }
 
-func TestAddSidecar_TargetCluster(t *testing.T) {
+func exampleSidecar(memoryLimit resource.Quantity) sidecar {
+	return sidecar{providerType: "example", image: "example.org/example:v1", memoryLimit: memoryLimit}
+}
+
+func TestSidecar_AddTo_TargetCluster(t *testing.T) {
 	kubeconfig := corev1.VolumeMount{Name: "kubeconfig", MountPath: "/var/run/kubeconfig", ReadOnly: true}
 	other := corev1.VolumeMount{Name: "other", MountPath: "/other"}
 	for sentence, test := range map[string]struct {
@@ -44,7 +48,7 @@ func TestAddSidecar_TargetCluster(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := newManagerDeployment(test.target, test.mounts...)
 			before := deployment.DeepCopy()
-			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.Quantity{}))
+			require.NoError(t, exampleSidecar(resource.Quantity{}).addTo(deployment))
 			containers := deployment.Spec.Template.Spec.Containers
 			require.Len(t, containers, 2)
 			assert.Equal(t, "machine-controller-manager-provider-example", containers[1].Name)
@@ -59,7 +63,7 @@ func TestAddSidecar_TargetCluster(t *testing.T) {
 	}
 }
 
-func TestAddSidecar_Update(t *testing.T) {
+func TestSidecar_AddTo_Update(t *testing.T) {
 	deployment := newManagerDeployment("/kubeconfig")
 	other := corev1.Container{Name: "foreign", Image: "example.org/foreign"}
 	old := corev1.Container{
@@ -69,7 +73,7 @@ func TestAddSidecar_Update(t *testing.T) {
 	}
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers = append([]corev1.Container{old, other}, pod.Containers...)
-	require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.Quantity{}))
+	require.NoError(t, exampleSidecar(resource.Quantity{}).addTo(deployment))
 	require.Len(t, pod.Containers, 3)
 	updated := pod.Containers[0]
 	assert.Equal(t, "example.org/example:v1", updated.Image)
@@ -79,11 +83,11 @@ func TestAddSidecar_Update(t *testing.T) {
 	assert.Equal(t, other, pod.Containers[1])
 
 	again := deployment.DeepCopy()
-	require.NoError(t, addSidecar(again, "example", "example.org/example:v1", resource.Quantity{}))
+	require.NoError(t, exampleSidecar(resource.Quantity{}).addTo(again))
 	assert.Equal(t, deployment, again, "the second call changes nothing")
 }
 
-func TestAddSidecar_MemoryLimit(t *testing.T) {
+func TestSidecar_AddTo_MemoryLimit(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		limit  resource.Quantity
 		limits corev1.ResourceList
@@ -99,8 +103,8 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			deployment := newManagerDeployment("x")
 			// An earlier limit is removed.
-			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", resource.MustParse("2Gi")))
-			require.NoError(t, addSidecar(deployment, "example", "example.org/example:v1", test.limit))
+			require.NoError(t, exampleSidecar(resource.MustParse("2Gi")).addTo(deployment))
+			require.NoError(t, exampleSidecar(test.limit).addTo(deployment))
 			sidecar := deployment.Spec.Template.Spec.Containers[1]
 			assert.Equal(t, test.limits, sidecar.Resources.Limits)
 			assert.Equal(t, test.env, sidecar.Env)
@@ -109,12 +113,72 @@ func TestAddSidecar_MemoryLimit(t *testing.T) {
 	}
 }
 
-func TestAddSidecar_InvalidDeployment(t *testing.T) {
+func TestSidecar_AddTo_WorkloadIdentity(t *testing.T) {
+	const name, path = "workload-identity", "/var/run/secrets/gardener.cloud/workload-identity"
+	other := corev1.Volume{Name: "other"}
+	added := exampleSidecar(resource.Quantity{})
+	added.workloadIdentity = true
+	want := corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		DefaultMode: new(int32(0o644)),
+		Sources: []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "cloudprovider"},
+			Items:                []corev1.KeyToPath{{Key: "token", Path: "token"}},
+			Optional:             new(true),
+		}}},
+	}}}
+	// Another extension's volume is one that a Secret without a token would keep from being mounted.
+	others := *want.DeepCopy()
+	others.Projected.Sources[0].Secret.Optional = nil
+	for sentence, test := range map[string]struct{ volumes, want []corev1.Volume }{
+		"no volume":                    {nil, []corev1.Volume{want}},
+		"another volume":               {[]corev1.Volume{other}, []corev1.Volume{other, want}},
+		"the volume of another writer": {[]corev1.Volume{others, other}, []corev1.Volume{want, other}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			kubeconfig := corev1.VolumeMount{Name: "kubeconfig", MountPath: "/var/run/kubeconfig", ReadOnly: true}
+			deployment := newManagerDeployment("x", kubeconfig)
+			deployment.Spec.Template.Spec.Volumes = test.volumes
+			require.NoError(t, added.addTo(deployment))
+			pod := deployment.Spec.Template.Spec
+			assert.Equal(t, test.want, pod.Volumes)
+			assert.Equal(t, []corev1.VolumeMount{kubeconfig, {Name: name, MountPath: path, ReadOnly: true}}, pod.Containers[1].VolumeMounts)
+			assert.Equal(t, []corev1.VolumeMount{kubeconfig}, pod.Containers[0].VolumeMounts, "only the machine controller speaks to the cloud")
+
+			again := deployment.DeepCopy()
+			require.NoError(t, added.addTo(again))
+			assert.Equal(t, deployment, again, "the second call changes nothing")
+		})
+	}
+}
+
+// Only the types with workload identities get the volume.
+func TestWebhooks_WorkloadIdentities(t *testing.T) {
+	deployment, err := json.Marshal(newManagerDeployment("x"))
+	require.NoError(t, err)
+	webhooks, err := Webhooks([]string{"example", "other"}, WebhookOptions{Image: exampleImage, WorkloadIdentities: []string{"other"}})
+	require.NoError(t, err)
+	mounted := map[string]bool{}
+	for _, webhook := range webhooks {
+		if !strings.HasPrefix(webhook.Name, webhookManager+".") {
+			continue
+		}
+		request := admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+			Operation: admissionv1.Create, Kind: metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"},
+		}}
+		request.Object.Raw = deployment
+		response := webhook.Handler.Handle(t.Context(), request)
+		require.True(t, response.Allowed, "%+v", response.Result)
+		mounted[webhook.Name] = strings.Contains(string(response.Patch), identityFolder)
+	}
+	assert.Equal(t, map[string]bool{"machinecontrollermanager.example": false, "machinecontrollermanager.other": true}, mounted)
+}
+
+func TestSidecar_AddTo_InvalidDeployment(t *testing.T) {
 	deployment := newManagerDeployment("x")
 	deployment.Spec.Template.Spec.Containers[0].Command = []string{"./machine-controller-manager"}
-	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), `container "machine-controller-manager" has no flag --target-kubeconfig`)
+	require.EqualError(t, exampleSidecar(resource.Quantity{}).addTo(deployment), `container "machine-controller-manager" has no flag --target-kubeconfig`)
 	deployment.Spec.Template.Spec.Containers = nil
-	require.EqualError(t, addSidecar(deployment, "example", "x", resource.Quantity{}), `there is no container "machine-controller-manager"`)
+	require.EqualError(t, exampleSidecar(resource.Quantity{}).addTo(deployment), `there is no container "machine-controller-manager"`)
 }
 
 func exampleImage(string) (string, error) { return "example.org/example:v1", nil }
@@ -122,7 +186,7 @@ func exampleImage(string) (string, error) { return "example.org/example:v1", nil
 // callWebhook calls a webhook for an object that is created.
 func callWebhook(t *testing.T, name string, kind metav1.GroupVersionKind, object any) admission.Response {
 	t.Helper()
-	webhooks, err := Webhooks([]string{"example"}, exampleImage, resource.Quantity{})
+	webhooks, err := Webhooks([]string{"example"}, WebhookOptions{Image: exampleImage})
 	require.NoError(t, err)
 	raw, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -195,7 +259,7 @@ func TestWebhooks_Mutate(t *testing.T) {
 }
 
 func TestWebhooks_PerType(t *testing.T) {
-	webhooks, err := Webhooks([]string{"example", "other"}, exampleImage, resource.Quantity{})
+	webhooks, err := Webhooks([]string{"example", "other"}, WebhookOptions{Image: exampleImage})
 	require.NoError(t, err)
 	var names []string
 	for _, webhook := range webhooks {
@@ -206,6 +270,6 @@ func TestWebhooks_PerType(t *testing.T) {
 	}
 	assert.Equal(t, WebhookNames([]string{"example", "other"}), names)
 
-	_, err = Webhooks([]string{"example"}, func(name string) (string, error) { return "", errors.New("no image " + name) }, resource.Quantity{})
+	_, err = Webhooks([]string{"example"}, WebhookOptions{Image: func(name string) (string, error) { return "", errors.New("no image " + name) }})
 	assert.EqualError(t, err, `finding the machine controller for type "example": no image machine-controller-manager-provider-example`)
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	appsv1 "k8s.io/api/apps/v1"
@@ -31,24 +32,36 @@ func WebhookNames(types []string) []string {
 	return names
 }
 
+// WebhookOptions says how the webhooks add machine controllers.
+type WebhookOptions struct {
+	// Image finds the machine controller's image by its name, which is also the container's.
+	Image func(name string) (string, error)
+	// MemoryLimit is the container's limit, zero for none.
+	MemoryLimit resource.Quantity
+	// WorkloadIdentities lists the types whose clouds know workload identities: their machine controllers get a file with the token of one.
+	WorkloadIdentities []string
+}
+
 // Webhooks returns the webhooks of some types: they add the machine controller of the shoot's type to the
-// machine-controller-manager that gardenlet deploys. image finds the machine controller's image by its name, which is also the container's;
-// memoryLimit is the container's limit, zero for none.
+// machine-controller-manager that gardenlet deploys.
 //
 // They make no requests: the objects themselves have all inputs.
-func Webhooks(types []string, image func(name string) (string, error), memoryLimit resource.Quantity) ([]mutation.Webhook, error) {
+func Webhooks(types []string, options WebhookOptions) ([]mutation.Webhook, error) {
 	var webhooks []mutation.Webhook
 	for _, providerType := range types {
-		found, err := image(sidecarName(providerType))
+		image, err := options.Image(sidecarName(providerType))
 		if err != nil {
 			return nil, fmt.Errorf("finding the machine controller for type %q: %w", providerType, err)
 		}
-		webhooks = append(webhooks, managerWebhook(providerType, found, memoryLimit), managerVPAWebhook(providerType))
+		webhooks = append(webhooks, managerWebhook(sidecar{
+			providerType: providerType, image: image, memoryLimit: options.MemoryLimit,
+			workloadIdentity: slices.Contains(options.WorkloadIdentities, providerType),
+		}), managerVPAWebhook(providerType))
 	}
 	return webhooks, nil
 }
 
-func managerWebhook(providerType, image string, memoryLimit resource.Quantity) mutation.Webhook {
+func managerWebhook(added sidecar) mutation.Webhook {
 	version := appsv1.SchemeGroupVersion
 	webhook := mutation.Webhook{
 		Name:  webhookManager,
@@ -61,13 +74,13 @@ func managerWebhook(providerType, image string, memoryLimit resource.Quantity) m
 			if deployment.Name != nameManager {
 				return nil
 			}
-			if err := addSidecar(deployment, providerType, image, memoryLimit); err != nil {
+			if err := added.addTo(deployment); err != nil {
 				return fmt.Errorf("completing Deployment %s/%s: %w", deployment.Namespace, deployment.Name, err)
 			}
 			return nil
 		}),
 	}
-	webhook.SetProviderType(v1beta1constants.LabelShootProvider, providerType)
+	webhook.SetProviderType(v1beta1constants.LabelShootProvider, added.providerType)
 	return webhook
 }
 

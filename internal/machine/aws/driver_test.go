@@ -263,10 +263,13 @@ func TestDriver_Credentials(t *testing.T) {
 		logins int
 		want   codes.Code
 	}{
-		"an access key":                     {map[string]string{"accessKeyID": key.KeyID, "secretAccessKey": key.Secret}, 0, codes.NotFound},
-		"an access key by the older names":  {map[string]string{"providerAccessKeyId": key.KeyID, "providerSecretAccessKey": key.Secret}, 0, codes.NotFound},
-		"a workload identity":               {map[string]string{"roleARN": role, "token": token}, 1, codes.NotFound},
-		"a workload identity with a file":   {map[string]string{"roleARN": role, "workloadIdentityTokenFile": file}, 1, codes.NotFound},
+		"an access key":                    {map[string]string{"accessKeyID": key.KeyID, "secretAccessKey": key.Secret}, 0, codes.NotFound},
+		"an access key by the older names": {map[string]string{"providerAccessKeyId": key.KeyID, "providerSecretAccessKey": key.Secret}, 0, codes.NotFound},
+		"a workload identity":              {map[string]string{"roleARN": role, "token": token}, 1, codes.NotFound},
+		"a workload identity with a file":  {map[string]string{"roleARN": role, "workloadIdentityTokenFile": file}, 1, codes.NotFound},
+		"a token, and a file that no volume has yet": {
+			map[string]string{"roleARN": role, "token": token, "workloadIdentityTokenFile": file + "x"}, 1, codes.NotFound,
+		},
 		"a file that does not exist":        {map[string]string{"roleARN": role, "workloadIdentityTokenFile": file + "x"}, 0, codes.Unauthenticated},
 		"an access key that does not exist": {map[string]string{"accessKeyID": "AKIATRELLISEXAMPLE02", "secretAccessKey": key.Secret}, 0, codes.Unauthenticated},
 		"nothing":                           {nil, 0, codes.InvalidArgument},
