@@ -20,10 +20,8 @@ func typesOf(name string) []string {
 		return []string{"openstack", "aws", "calico", "registrations"}
 	case InstallationSeed, InstallationRuntime, InstallationApplication:
 		return []string{"trellis"}
-	case "infrastructure-controller":
-		return []string{"openstack", "aws"}
 	default:
-		return []string{"openstack"}
+		return []string{"openstack", "aws"}
 	}
 }
 
@@ -47,7 +45,10 @@ func releaseOf(name string) Release {
 
 // observedTypesOf are those of a chart's types that a secondary observes.
 func observedTypesOf(name string) []string {
-	return slices.DeleteFunc(typesOf(name), func(provider string) bool { return provider == "aws" })
+	if name == "infrastructure-controller" {
+		return []string{"openstack"}
+	}
+	return typesOf(name)
 }
 
 // withTypes adds the one value that a chart cannot do without.
@@ -178,7 +179,10 @@ func allValues(name string) map[string]any {
 	if name == "worker-controller" {
 		values["disableWebhooks"] = []string{"*"}
 		values["machineController"] = map[string]any{
-			"images":    map[string]any{"openstack": map[string]any{"repository": "registry.example.org/machine-controller-openstack", "tag": "v9"}},
+			"images": map[string]any{
+				"openstack": map[string]any{"repository": "registry.example.org/machine-controller-openstack", "tag": "v9"},
+				"aws":       map[string]any{"digest": digest},
+			},
 			"resources": map[string]any{"limits": map[string]any{"memory": "512Mi"}},
 		}
 	}

@@ -63,14 +63,6 @@ func argsOf(t *testing.T, objects []*unstructured.Unstructured) []string {
 	return args
 }
 
-// servedTypes are those of typesOf, and those that no registration has yet.
-func servedTypes(name string) []string {
-	if name == "controlplane-controller" || name == "worker-controller" {
-		return append(typesOf(name), "aws")
-	}
-	return typesOf(name)
-}
-
 // testTypes asserts that charts accept exactly the types that their binaries serve.
 func testTypes(t *testing.T, _ *environment) {
 	for _, name := range append(charts.Names(), charts.AdmissionRuntime, charts.InstallationSeed, charts.InstallationRuntime) {
@@ -80,12 +72,12 @@ func testTypes(t *testing.T, _ *environment) {
 		require.NoError(t, err)
 		served := regexp.MustCompile(`(?s)--types=TYPE,\.\.\.\n.*?Allowed: (.*?)\.\n`).FindSubmatch(help)
 		require.NotNil(t, served, name)
-		assert.Equal(t, servedTypes(name), strings.Split(string(served[1]), ", "), name)
+		assert.Equal(t, typesOf(name), strings.Split(string(served[1]), ", "), name)
 		archive, err := charts.Archive(name, "v0.1.0")
 		require.NoError(t, err)
 		_, err = charts.Render(archive, release(name), map[string]any{"types": []string{"another"}})
 		require.ErrorContains(t, err, "'/types/0'", name)
-		for _, one := range servedTypes(name) {
+		for _, one := range typesOf(name) {
 			_, err = charts.Render(archive, release(name), map[string]any{"types": []string{one}})
 			require.NoError(t, err, name)
 		}

@@ -148,8 +148,8 @@ func TestGenerate_ImageDigestsNotInCatalogue(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("1", 64)
 	var list strings.Builder
 	for _, binary := range []string{
-		"admission", "controllerinstallation-controller", "controlplane-controller", "infrastructure-controller", "machine-controller-openstack",
-		"network-controller", "worker-controller",
+		"admission", "controllerinstallation-controller", "controlplane-controller", "infrastructure-controller", "machine-controller-aws",
+		"machine-controller-openstack", "network-controller", "worker-controller",
 	} {
 		list.WriteString("registry.example.org/images/" + binary + ":v1.2.3@" + digest + "\n")
 	}

@@ -2,5 +2,5 @@ package controller
 
 // ControlPlane is the controlplane-controller.
 func ControlPlane() Binary {
-	return withRole(Binary{Name: "controlplane-controller", Types: []string{"openstack"}})
+	return withRole(Binary{Name: "controlplane-controller", Types: []string{"openstack", "aws"}})
 }

@@ -2,5 +2,5 @@ package controller
 
 // Worker is the worker-controller.
 func Worker() Binary {
-	return withRole(Binary{Name: "worker-controller", Types: []string{"openstack"}})
+	return withRole(Binary{Name: "worker-controller", Types: []string{"openstack", "aws"}})
 }

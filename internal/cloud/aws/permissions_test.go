@@ -20,16 +20,17 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/model"
 )
 
-// permissionsPage is the page with the policy for the users of shoots.
+// permissionsPage is the page with the policies for the users of shoots.
 const permissionsPage = "../../../docs/operations/aws.md"
 
-// impliedPermissions are those that AWS asks for besides the one that has the name of the request: for tags, for a role that is given to instances, and for
-// the interfaces of mount targets.
+// impliedPermissions are those that AWS asks for besides the one that has the name of the request: for tags, for a role that is given to instances, and for the
+// interfaces of mount targets.
 func impliedPermissions() map[string][]string {
 	return map[string][]string{
 		"iam:AddRoleToInstanceProfile": {"iam:PassRole"},
 		"iam:CreateInstanceProfile":    {"iam:TagInstanceProfile"},
 		"iam:CreateRole":               {"iam:TagRole"},
+		"ec2:RunInstances":             {"ec2:CreateTags", "iam:PassRole"},
 
 		"elasticfilesystem:CreateMountTarget":               {"ec2:CreateNetworkInterface"},
 		"elasticfilesystem:DeleteMountTarget":               {"ec2:DeleteNetworkInterface"},
@@ -45,14 +46,32 @@ func permissionPrefixes() map[string]string {
 	}
 }
 
-// TestPermissions_Page compares the policy in the documentation with the requests that the Infrastructure driver can make.
+// TestPermissions_Page compares the policies in the documentation with the requests that the drivers of Infrastructures and of machines can make.
 func TestPermissions_Page(t *testing.T) {
-	want := slices.Sorted(maps.Keys(permissionsOfDriver(t)))
-	require.Greater(t, len(want), 50)
 	content, err := os.ReadFile(permissionsPage)
 	require.NoError(t, err)
-	block := regexp.MustCompile("(?s)```json\n(\\{.*?\n\\})\n```").FindSubmatch(content)
-	require.NotNil(t, block, "%s has no policy", permissionsPage)
+	blocks := regexp.MustCompile("(?s)\n### (\\S+)\n[^#]*?```json\n(\\{.*?\n\\})\n```").FindAllSubmatch(content, -1)
+	policies := map[string][]string{}
+	for _, block := range blocks {
+		policies[string(block[1])] = allowedBy(t, block[2])
+	}
+	require.Len(t, policies, 2, "%s has a policy below the name of each binary that makes requests", permissionsPage)
+	for binary, driver := range map[string]struct {
+		folder  string
+		atLeast int
+	}{
+		"infrastructure-controller": {"../../infrastructure/aws", 50},
+		"machine-controller-aws":    {"../../machine/aws", 7},
+	} {
+		want := slices.Sorted(maps.Keys(permissionsOfDriver(t, driver.folder)))
+		assert.Greater(t, len(want), driver.atLeast, binary)
+		assert.Equal(t, want, policies[binary], "the policy for %s in %s has to allow what the driver requests, and nothing else", binary, permissionsPage)
+	}
+}
+
+// allowedBy returns the permissions that a policy gives, sorted.
+func allowedBy(t *testing.T, document []byte) []string {
+	t.Helper()
 	var policy struct {
 		Version   string
 		Statement []struct {
@@ -60,37 +79,52 @@ func TestPermissions_Page(t *testing.T) {
 			Action, Resource []string
 		}
 	}
-	require.NoError(t, json.Unmarshal(block[1], &policy))
+	require.NoError(t, json.Unmarshal(document, &policy))
 	assert.Equal(t, "2012-10-17", policy.Version)
-	var has []string
+	var allowed []string
 	for _, statement := range policy.Statement {
 		assert.Equal(t, "Allow", statement.Effect)
-		has = append(has, statement.Action...)
+		assert.NotEmpty(t, statement.Resource)
+		allowed = append(allowed, statement.Action...)
 	}
-	slices.Sort(has)
-	assert.Equal(t, want, has, "the policy in %s has to allow what the driver requests, and nothing else", permissionsPage)
+	slices.Sort(allowed)
+	return allowed
 }
 
-// permissionsOfDriver returns the permissions for all requests of the client, except for those of methods that the driver does not use.
-func permissionsOfDriver(t *testing.T) map[string]bool {
+// permissionsOfDriver returns the permissions for the requests of all functions of the client that the driver uses, directly or by other functions.
+func permissionsOfDriver(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	models, err := model.Load()
 	require.NoError(t, err)
-	used := selectedNames(t, "../../infrastructure/aws")
-	all := map[string]bool{}
+	declared := map[string][]*ast.FuncDecl{}
 	for _, file := range parseSources(t, ".") {
 		for _, declaration := range file.Decls {
-			function, is := declaration.(*ast.FuncDecl)
-			if !is || function.Recv != nil && function.Name.IsExported() && !used[function.Name.Name] {
+			if function, is := declaration.(*ast.FuncDecl); is {
+				declared[function.Name.Name] = append(declared[function.Name.Name], function)
+			}
+		}
+	}
+	all, seen := map[string]bool{}, map[string]bool{}
+	for used := selectedNames(t, folder); len(used) > 0; {
+		next := map[string]bool{}
+		for name := range used {
+			if seen[name] {
 				continue
 			}
-			ast.Inspect(function, func(node ast.Node) bool {
-				if call, is := node.(*ast.CallExpr); is {
-					addPermissions(t, all, models, call)
-				}
-				return true
-			})
+			seen[name] = true
+			for _, function := range declared[name] {
+				ast.Inspect(function, func(node ast.Node) bool {
+					switch node := node.(type) {
+					case *ast.CallExpr:
+						addPermissions(t, all, models, node)
+					case *ast.Ident:
+						next[node.Name] = true
+					}
+					return true
+				})
+			}
 		}
+		used = next
 	}
 	return all
 }
