@@ -77,7 +77,7 @@ func TestGenerate_InstallerConfig(t *testing.T) {
 	const head = "apiVersion: installation.trellis.garden/v1alpha1\nkind: ControllerDeploymentConfig\n"
 	const waves = "waves: [{name: canary, seedSelector: {matchLabels: {canary: 'true'}}}]"
 	assert.Equal(t, mapping(t, []byte(head+`
-values: {types: [openstack]}
+values: {types: [openstack, aws]}
 rollout: {soakTime: 1h, maxUnavailable: 25%, rollback: Automatic, `+waves+`}
 uninstall: {whileRequired: Wait}
 `)), configOf("worker"))

@@ -145,28 +145,29 @@ func TestGenerate_Options(t *testing.T) {
 		"a chart by digest": {
 			change:  func(o *registration.Options) { o.ChartDigests = map[string]string{"worker-controller": digest} },
 			wantOCI: gardencorev1.OCIRepository{Digest: new(digest)},
-			want:    `{"types": ["openstack"]}`,
+			want:    `{"types": ["openstack", "aws"]}`,
 		},
 		"a version between releases": {
 			change:  func(o *registration.Options) { o.Version = "v0.7.0-3-g1f2e3d4" },
 			wantOCI: gardencorev1.OCIRepository{Tag: new("0.7.0-3-g1f2e3d4")},
-			want:    `{"types": ["openstack"]}`,
+			want:    `{"types": ["openstack", "aws"]}`,
 		},
 		"a version with what no tag can have": {
 			change:  func(o *registration.Options) { o.Version = "v0.7.0+dirty" },
 			wantOCI: gardencorev1.OCIRepository{Tag: new("0.7.0_dirty")},
-			want:    `{"types": ["openstack"]}`,
+			want:    `{"types": ["openstack", "aws"]}`,
 		},
 		"images from elsewhere, that of the machine controller too": {
 			change: func(o *registration.Options) { o.ImageRepository = "registry.example.org/mirror" },
-			want: `{"types": ["openstack"], "image": {"repository": "registry.example.org/mirror/worker-controller"},
-				"machineController": {"images": {"openstack": {"repository": "registry.example.org/mirror/machine-controller-openstack"}}}}`,
+			want: `{"types": ["openstack", "aws"], "image": {"repository": "registry.example.org/mirror/worker-controller"},
+				"machineController": {"images": {"openstack": {"repository": "registry.example.org/mirror/machine-controller-openstack"},
+				"aws": {"repository": "registry.example.org/mirror/machine-controller-aws"}}}}`,
 		},
 		"images by digest": {
 			change: func(o *registration.Options) {
 				o.ImageDigests = map[string]string{"worker-controller": digest, "network-controller": strings.Replace(digest, "4", "5", 1)}
 			},
-			want: `{"types": ["openstack"], "image": {"digest": "` + digest + `"}}`,
+			want: `{"types": ["openstack", "aws"], "image": {"digest": "` + digest + `"}}`,
 		},
 		"values for all and for one": {
 			change: func(o *registration.Options) {
@@ -179,9 +180,10 @@ func TestGenerate_Options(t *testing.T) {
 					"network": {"replicaCount": 1},
 				}
 			},
-			want: `{"types": ["openstack"], "replicaCount": 3, "vpa": {"enabled": false}, "disableWebhooks": ["*"],
+			want: `{"types": ["openstack", "aws"], "replicaCount": 3, "vpa": {"enabled": false}, "disableWebhooks": ["*"],
 				"image": {"repository": "registry.example.org/worker-controller", "pullPolicy": "Always", "tag": "one"},
-				"machineController": {"images": {"openstack": {"repository": "registry.example.org/machine-controller-openstack"}}}}`,
+				"machineController": {"images": {"openstack": {"repository": "registry.example.org/machine-controller-openstack"},
+				"aws": {"repository": "registry.example.org/machine-controller-aws"}}}}`,
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
@@ -203,7 +205,7 @@ func TestGenerate_ValuesOfOneEntry(t *testing.T) {
 	})
 	var deployment gardencorev1.ControllerDeployment
 	documents(t, generate(t, o)["worker/oci.yaml"], &deployment, &gardencorev1beta1.ControllerRegistration{})
-	assertValues(t, `{"types": ["openstack"], "image": {"pullPolicy": "Always"}}`, deployment.Helm.Values.Raw)
+	assertValues(t, `{"types": ["openstack", "aws"], "image": {"pullPolicy": "Always"}}`, deployment.Helm.Values.Raw)
 }
 
 func TestGenerate_CatalogueFields(t *testing.T) {
@@ -223,11 +225,11 @@ func TestGenerate_CatalogueFields(t *testing.T) {
 }
 
 func TestGenerate_UnsupportedType(t *testing.T) {
-	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(workerEntry, "[openstack]", "[openstack, aws]", 1)))
+	catalogue, err := registration.Read([]byte("registrations:" + strings.Replace(workerEntry, "[openstack]", "[openstack, calico]", 1)))
 	require.NoError(t, err)
 	_, err = registration.Generate(catalogue, options())
 	assert.ErrorContains(t, err, "rendering the chart of worker: checking values for chart worker-controller")
-	assert.ErrorContains(t, err, "'/types/1': value must be 'openstack'")
+	assert.ErrorContains(t, err, "'/types/1': value must be one of 'openstack', 'aws'")
 }
 
 func TestGenerate_Errors(t *testing.T) {
