@@ -157,6 +157,21 @@ func TestValidateShoot_Create(t *testing.T) {
 			change: inControlPlane(`cloudControllerManager: {featureGates: {Zebra: true}}`),
 			want:   []string{provider + `controlPlaneConfig.cloudControllerManager.featureGates.Zebra: Invalid value: "Zebra": unknown feature gate Zebra`},
 		},
+		"a misspelt field of the control plane, and a name of a class that is none": {
+			change: inControlPlane("loadBalancerController: {ingressClassName: A, enable: true}"),
+			want: []string{
+				provider + `controlPlaneConfig: Invalid value: decoding ControlPlaneConfig: unknown field "loadBalancerController.enable": correct the name or remove the field`,
+				provider + `controlPlaneConfig.loadBalancerController.ingressClassName: Invalid value: "A": give the name of a class, like alb, or remove the field`,
+			},
+		},
+		"options of instances that do not fit each other": {
+			change: inPool("placement: {hostId: h-1}\ninstanceMarketOptions: {marketType: cheap}"),
+			want: []string{
+				provider + "workers[0].providerConfig.placement.hostId: Forbidden: a dedicated host needs its tenancy: set tenancy to host, or remove the field",
+				provider + `workers[0].providerConfig.instanceMarketOptions.marketType: Invalid value: "cheap": choose one of "spot", "capacity-block", ` +
+					`"interruptible-capacity-reservation", or remove the field`,
+			},
+		},
 		"a pool that starts machines from io1 without its performance": {
 			change: inSpec(func(s *gardencorev1beta1.ShootSpec) { s.Provider.Workers[0].Volume.Type = new("io1") }),
 			want: []string{provider + "workers[0].providerConfig.volume.iops: Required value: volumes of type io1 need it: give the number of operations per second, " +
