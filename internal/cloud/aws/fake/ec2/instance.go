@@ -64,8 +64,9 @@ func (s *Service) instanceActions() map[string]core.Action {
 				"Monitoring Placement MetadataOptions CpuOptions InstanceMarketOptions CapacityReservationSpecification",
 			Do: s.runInstances, OwnTokens: true,
 		},
-		"DescribeInstances":  describing(s, s.instances),
-		"TerminateInstances": {Reads: "InstanceIds", Do: s.terminateInstances},
+		"DescribeInstances":        describing(s, s.instances),
+		"TerminateInstances":       {Reads: "InstanceIds", Do: s.terminateInstances},
+		"DescribeInstanceTopology": {Reads: "InstanceIds MaxResults NextToken", Do: s.describeTopology},
 	}
 }
 
@@ -113,12 +114,13 @@ func (s *Service) viewInstanceReservation(i *instance) protocol.Struct {
 
 func (s *Service) viewInstance(i *instance) protocol.Struct {
 	interfaces, devices := []any{}, []any{}
-	groups := []any{}
+	groups, publicIP := []any{}, any(nil)
 	for _, one := range s.interfacesWith(i.id) {
 		view := s.viewInstanceInterface(one)
 		interfaces = append(interfaces, view)
 		if one.attachment.index == 0 {
 			groups, _ = view["Groups"].([]any)
+			publicIP = protocol.OrNil(one.publicIP)
 		}
 	}
 	for _, v := range s.volumes.where(func(v *volume) bool { return v.instanceID == i.id }) {
@@ -131,7 +133,8 @@ func (s *Service) viewInstance(i *instance) protocol.Struct {
 		"State": stateView(i.state), "LaunchTime": i.launched, "AmiLaunchIndex": int64(0), "Architecture": "x86_64", "Hypervisor": "xen", "VirtualizationType": "hvm",
 		"RootDeviceName": i.rootDevice, "RootDeviceType": "ebs", "EbsOptimized": i.ebsOptimized, "Monitoring": protocol.Struct{"State": monitoringState(i.monitoring)},
 		"Placement": i.placement, "MetadataOptions": i.metadataOptions, "CpuOptions": i.cpuOptions, "InstanceLifecycle": protocol.OrNil(i.market),
-		"PrivateDnsName": s.privateDNSName(i), "PrivateIpAddress": protocol.OrNil(s.primaryAddress(i)), "NetworkInterfaces": interfaces,
+		"PrivateDnsName": s.privateDNSName(i), "PrivateIpAddress": protocol.OrNil(s.primaryAddress(i)), "PublicIpAddress": publicIP,
+		"NetworkInterfaces":   interfaces,
 		"BlockDeviceMappings": devices, "SecurityGroups": groups, "Tags": i.tagList(),
 	}
 	if i.reasonCode != "" {

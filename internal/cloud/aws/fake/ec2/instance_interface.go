@@ -69,6 +69,10 @@ func (s *Service) viewInstanceInterface(i *networkInterface) protocol.Struct {
 	if i.publicIP != "" {
 		view["Association"] = protocol.Struct{"PublicIp": i.publicIP, "IpOwnerId": "amazon"}
 	}
+	view["PrivateIpAddresses"] = []any{}
+	if i.address.IsValid() {
+		view["PrivateIpAddresses"] = []any{protocol.Struct{"PrivateIpAddress": i.address.String(), "Primary": true, "Association": view["Association"]}}
+	}
 	return view
 }
 

@@ -247,8 +247,11 @@ func (s *Service) SetInterfaceGroups(id string, groups []string) error {
 	if err != nil {
 		return err
 	}
-	i.groups, err = s.groupsOf(i.vpcID, groups)
-	return err
+	if groups, err = s.groupsOf(i.vpcID, groups); err != nil {
+		return err
+	}
+	i.groups = groups
+	return nil
 }
 
 // RemoveInterface removes a network interface, as the service that owns it does.

@@ -13,6 +13,33 @@ func (s *Service) classicActions() map[string]core.Action {
 		"DescribeLoadBalancers": {Reads: "LoadBalancerNames Marker PageSize", Do: s.describeClassic},
 		"DescribeTags":          {Reads: "LoadBalancerNames", Do: s.describeClassicTags},
 		"DeleteLoadBalancer":    {Reads: "LoadBalancerName", Do: s.deleteClassic},
+		"CreateLoadBalancer":    {Reads: "LoadBalancerName Listeners Subnets SecurityGroups Scheme Tags", Do: s.createClassic},
+		"AddTags":               {Reads: "LoadBalancerNames Tags", Do: s.addClassicTags},
+
+		"CreateLoadBalancerListeners":         {Reads: "LoadBalancerName Listeners", Do: s.onClassic(createListeners)},
+		"DeleteLoadBalancerListeners":         {Reads: "LoadBalancerName LoadBalancerPorts", Do: s.onClassic(deleteListeners)},
+		"ConfigureHealthCheck":                {Reads: "LoadBalancerName HealthCheck", Do: s.onClassic(configureHealthCheck)},
+		"RegisterInstancesWithLoadBalancer":   {Reads: "LoadBalancerName Instances", Do: s.onClassic(s.registerInstances)},
+		"DeregisterInstancesFromLoadBalancer": {Reads: "LoadBalancerName Instances", Do: s.onClassic(deregisterInstances)},
+		"ApplySecurityGroupsToLoadBalancer":   {Reads: "LoadBalancerName SecurityGroups", Do: s.onClassic(s.applyGroups)},
+		"AttachLoadBalancerToSubnets":         {Reads: "LoadBalancerName Subnets", Do: s.onClassic(s.attachSubnets)},
+		"DetachLoadBalancerFromSubnets":       {Reads: "LoadBalancerName Subnets", Do: s.onClassic(s.detachSubnets)},
+		"DescribeLoadBalancerAttributes":      {Reads: "LoadBalancerName", Do: s.onClassic(describeAttributes)},
+		"ModifyLoadBalancerAttributes":        {Reads: "LoadBalancerName LoadBalancerAttributes", Do: s.onClassic(modifyAttributes)},
+
+		"CreateLoadBalancerPolicy":                {Reads: "LoadBalancerName PolicyName PolicyTypeName PolicyAttributes", Do: s.onClassic(createPolicy)},
+		"SetLoadBalancerPoliciesForBackendServer": {Reads: "LoadBalancerName InstancePort PolicyNames", Do: s.onClassic(setBackendPolicies)},
+	}
+}
+
+// onClassic is an action on an existing load balancer.
+func (s *Service) onClassic(do func(b *balancer, q *core.Request) (protocol.Struct, error)) core.Handler {
+	return func(q *core.Request) (protocol.Struct, error) {
+		found, err := s.classicNamed([]string{q.In.String("LoadBalancerName")})
+		if err != nil {
+			return nil, err
+		}
+		return do(found[0], q)
 	}
 }
 
@@ -48,11 +75,7 @@ func (s *Service) describeClassic(q *core.Request) (protocol.Struct, error) {
 	found, next := page(q, found)
 	views := []any{}
 	for _, b := range found {
-		views = append(views, protocol.Struct{
-			"LoadBalancerName": b.Name, "DNSName": b.dnsName, "CanonicalHostedZoneName": b.dnsName, "VPCId": b.vpcID, "Scheme": "internet-facing",
-			"Subnets": protocol.ListOf(b.Subnets), "SecurityGroups": protocol.ListOf(b.Groups), "AvailabilityZones": protocol.ListOf(b.zones),
-			"Instances": []any{}, "ListenerDescriptions": []any{}, "BackendServerDescriptions": []any{}, "CreatedTime": b.created,
-		})
+		views = append(views, b.viewClassic())
 	}
 	return protocol.Struct{"LoadBalancerDescriptions": views, "NextMarker": next}, nil
 }

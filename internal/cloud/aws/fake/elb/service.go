@@ -17,8 +17,12 @@ type Network interface {
 	// AddInterface adds an interface of a load balancer in a subnet and returns its ID.
 	AddInterface(subnetID, kind, description string, groups ...string) (string, error)
 	RemoveInterface(id string)
+	// SetInterfaceGroups replaces the security groups of an interface.
+	SetInterfaceGroups(id string, groups []string) error
 	// VPCOf returns the VPC and zone of a subnet.
 	VPCOf(subnetID string) (vpcID, zone string, err error)
+	// VPCOfInstance returns the VPC of an instance that is not terminated; empty without one.
+	VPCOfInstance(id string) string
 }
 
 // Type is the type of a load balancer.
@@ -53,8 +57,9 @@ type balancer struct {
 
 	arn, dnsName, vpcID string // classic ones have no ARN
 	zones               []string
-	interfaces          []string
+	interfaces          []string // one for each subnet
 	created             time.Time
+	classicSettings
 }
 
 type targetGroup struct {
@@ -74,13 +79,31 @@ func New(shared *core.Cloud, network Network) (*Service, error) {
 
 // Add creates a load balancer with its interfaces, as a controller in a cluster does, and returns its name, or its ARN if it is not classic.
 func (s *Service) Add(l LoadBalancer) (string, error) {
+	b, id, err := s.newBalancer(l)
+	if err != nil {
+		return "", err
+	}
+	s.balancers = append(s.balancers, b)
+	if l.Type == Classic {
+		b.classicSettings = newClassicSettings(nil)
+		return l.Name, nil
+	}
+	s.targets = append(s.targets, &targetGroup{
+		arn: s.core.ARN("elasticloadbalancing", s.core.Config.Region, "targetgroup/"+l.Name+"/"+id), name: l.Name, vpcID: b.vpcID, balancerARN: b.arn, tags: l.Tags,
+	})
+	return b.arn, nil
+}
+
+// newBalancer creates the interfaces of a load balancer, and returns it with its ID.
+func (s *Service) newBalancer(l LoadBalancer) (*balancer, string, error) {
 	if len(l.Subnets) == 0 {
-		return "", fmt.Errorf("creating load balancer %s: it needs a subnet", l.Name)
+		return nil, "", fmt.Errorf("creating load balancer %s: it needs a subnet", l.Name)
 	}
 	b := &balancer{LoadBalancer: l, created: s.core.Now()}
+	b.Subnets = nil
 	region := s.core.Config.Region
 	id := core.NewKeyID("")
-	kind, description := "interface", "ELB "+l.Name
+	description := "ELB " + l.Name
 	switch l.Type {
 	case Classic:
 		b.dnsName = l.Name + "-1." + region + ".elb.amazonaws.com"
@@ -88,31 +111,36 @@ func (s *Service) Add(l LoadBalancer) (string, error) {
 		description = "ELB app/" + l.Name + "/" + id
 		b.dnsName = l.Name + "-1." + region + ".elb.amazonaws.com"
 	default:
-		kind, description = "network_load_balancer", "ELB net/"+l.Name+"/"+id
+		description = "ELB net/" + l.Name + "/" + id
 		b.dnsName = l.Name + "-1.elb." + region + ".amazonaws.com"
 	}
 	if l.Type != Classic {
 		b.arn = s.core.ARN("elasticloadbalancing", region, "loadbalancer/"+description[len("ELB "):])
 	}
 	for _, subnet := range l.Subnets {
-		vpcID, zone, err := s.network.VPCOf(subnet)
-		if err != nil {
-			return "", err
+		if err := s.attach(b, subnet, description); err != nil {
+			return nil, "", err
 		}
-		interfaceID, err := s.network.AddInterface(subnet, kind, description, l.Groups...)
-		if err != nil {
-			return "", err
-		}
-		b.vpcID, b.zones, b.interfaces = vpcID, append(b.zones, zone), append(b.interfaces, interfaceID)
 	}
-	s.balancers = append(s.balancers, b)
-	if l.Type == Classic {
-		return l.Name, nil
+	return b, id, nil
+}
+
+// attach creates the interface of a load balancer in a subnet.
+func (s *Service) attach(b *balancer, subnet, description string) error {
+	kind := "interface"
+	if b.Type == NetworkType {
+		kind = "network_load_balancer"
 	}
-	s.targets = append(s.targets, &targetGroup{
-		arn: s.core.ARN("elasticloadbalancing", region, "targetgroup/"+l.Name+"/"+id), name: l.Name, vpcID: b.vpcID, balancerARN: b.arn, tags: l.Tags,
-	})
-	return b.arn, nil
+	vpcID, zone, err := s.network.VPCOf(subnet)
+	if err != nil {
+		return err
+	}
+	interfaceID, err := s.network.AddInterface(subnet, kind, description, b.Groups...)
+	if err != nil {
+		return err
+	}
+	b.vpcID, b.Subnets, b.zones, b.interfaces = vpcID, append(b.Subnets, subnet), append(b.zones, zone), append(b.interfaces, interfaceID)
+	return nil
 }
 
 // Names lists the load balancers and target groups, as "loadbalancer/name" and "targetgroup/name", sorted.
