@@ -69,6 +69,9 @@ func (in *inputs) loadBalancerController() component.Component {
 			// By these the Infrastructure finds what is left when the shoot is deleted.
 			"--default-tags=KubernetesCluster=" + in.technicalID + ",kubernetes.io/cluster/" + in.technicalID + "=owned",
 			"--default-target-type=instance",
+			// Otherwise it starts controllers for Gateways as soon as a user installs the kinds of the Gateway API, for whatever controller, and ends since its own
+			// kinds for them and the rights are missing.
+			"--feature-gates=ALBGatewayAPI=false,NLBGatewayAPI=false",
 			"--kubeconfig=" + component.KubeconfigPath,
 			"--leader-election-namespace=" + metav1.NamespaceSystem,
 		},
