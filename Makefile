@@ -105,8 +105,8 @@ envtest-assets: ## Download etcd and kube-apiserver, or build them, once (half a
 	@cd e2e && $(GO) run ./cmd/assets >/dev/null
 
 .PHONY: e2e-assets
-e2e-assets: ## Build these and the other programs of tests and demo, from Kubernetes, Gardener and Calico, once (9 to 13 minutes)
-	@cd e2e && $(GO) run ./cmd/assets control-plane calico machines kubectl >/dev/null
+e2e-assets: ## Build these and the other programs of tests and demo, from Kubernetes, Gardener and Calico, once (10 to 14 minutes)
+	@cd e2e && $(GO) run ./cmd/assets control-plane aws calico machines kubectl >/dev/null
 
 ##@ Documentation
 

@@ -12,10 +12,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 )
 
-// controlPlane, machines and calico are names for several programs.
+// controlPlane, machines, aws and calico are names for several programs.
 const (
 	controlPlane = "control-plane"
 	machines     = "machines"
+	aws          = "aws"
 	calico       = "calico"
 )
 
@@ -25,10 +26,10 @@ func main() {
 
 Builds the programs that are missing or out of date and prints the folder that holds them.
 Programs: %s. None given: %s.
-%s stands for all that tests of control planes run, %s for all that tests of machines run, %s for Calico's that
-tests of networks run besides.
+%s stands for all that tests of control planes run, %s for all that tests of machines run, %s for AWS' that tests of
+control planes there run besides, %s for Calico's that tests of networks run besides.
 The folder is .cache/envtest of the checkout, or the one that %s names.
-`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, machines, calico, assets.DirVariable)
+`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, machines, aws, calico, assets.DirVariable)
 	}
 	flag.Parse()
 	names := programs(flag.Args())
@@ -55,6 +56,8 @@ func programs(args []string) []string {
 			names = append(names, assets.ControlPlane()...)
 		case machines:
 			names = append(names, assets.Machines()...)
+		case aws:
+			names = append(names, assets.AWS()...)
 		case calico:
 			names = append(names, assets.Calico()...)
 		default:

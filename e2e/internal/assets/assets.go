@@ -34,12 +34,16 @@ func ControlPlane() []string {
 // Machines lists the programs of a seed in which machines are created.
 func Machines() []string { return append(ControlPlane(), "machine-controller-manager") }
 
+// AWS lists the programs of a shoot's control plane on AWS.
+func AWS() []string { return []string{"aws-cloud-controller-manager"} }
+
 // Calico lists the programs of Calico that run without a kernel of their own.
 func Calico() []string { return []string{"calico-kube-controllers", "calico-typha"} }
 
 // packages maps a program to the Go package that it is built from.
 func packages() map[string]string {
 	return map[string]string{
+		"aws-cloud-controller-manager":       "k8s.io/cloud-provider-aws/cmd/aws-cloud-controller-manager",
 		"calico-kube-controllers":            "github.com/projectcalico/calico/kube-controllers/cmd/kube-controllers",
 		"calico-typha":                       "github.com/projectcalico/calico/typha/cmd/calico-typha",
 		"etcd":                               "go.etcd.io/etcd/server/v3",

@@ -18,6 +18,7 @@ require (
 	github.com/projectcalico/api v0.0.0
 	github.com/projectcalico/calico v1.11.0
 	k8s.io/cloud-provider v0.36.3
+	k8s.io/cloud-provider-aws v1.36.1
 	k8s.io/cloud-provider-openstack v1.36.0
 	k8s.io/kubernetes v1.36.3 // a comment
 )
@@ -55,6 +56,9 @@ func TestStamp(t *testing.T) {
 	cloudController := stampOf(build{name: "ccm", pkg: packages()["openstack-cloud-controller-manager"], source: source})
 	assert.Contains(t, cloudController.flags, "k8s.io/cloud-provider-openstack/pkg/version.Version=v1.36.0")
 
+	ofAWS := build{name: "ccm", pkg: packages()["aws-cloud-controller-manager"], source: source}
+	assert.Equal(t, "v1.36.1", stampOf(ofAWS).version)
+
 	typha := build{name: "calico-typha", pkg: packages()["calico-typha"], source: source}
 	assert.Equal(t, "v1.11.0", stampOf(typha).version)
 	assert.Equal(t, "-s -w", stampOf(typha).flags)
@@ -70,7 +74,7 @@ func TestStamp(t *testing.T) {
 func TestEnsure_UnknownProgram(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
-	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
+	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are aws-cloud-controller-manager, calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
 		`kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
 }
 

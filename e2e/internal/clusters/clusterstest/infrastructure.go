@@ -16,7 +16,7 @@ func MakeInfrastructure(t *testing.T, c *clusters.Clusters) json.RawMessage {
 	what := controller.Infrastructure()
 	path, err := what.Build(t.Context())
 	require.NoError(t, err)
-	running, err := c.Source.StartController(t.Context(), what, controller.Options{Path: path})
+	running, err := c.Source.StartController(t.Context(), what, controller.Options{Path: path, Args: c.Cloud.ControllerArgs()})
 	require.NoError(t, err)
 	component := c.Source.Gardenlet.Infrastructure(c.Shoot)
 	require.NoError(t, component.Deploy(t.Context()))
