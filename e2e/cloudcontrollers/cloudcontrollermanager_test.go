@@ -42,6 +42,7 @@ func TestCloudControllerManager(t *testing.T) {
 	}{
 		{"Nodes", func(t *testing.T) { nodes = testNodes(t, env) }},
 		{"Service", func(t *testing.T) { testService(t, env, nodes) }},
+		{"NetworkService", func(t *testing.T) { testNetworkService(t, env, nodes) }},
 		{"InternalService", func(t *testing.T) { testInternalService(t, env) }},
 		{"NodeGone", func(t *testing.T) { testNodeGone(t, env, nodes[0]) }},
 		{"Routes", func(t *testing.T) { testRoutes(t, env) }},
@@ -130,6 +131,45 @@ func testService(t *testing.T, env *environment, nodes []instance) {
 	assert.Equal(t, before, slices.Sorted(maps.Keys(env.groups(t))), "its security group has gone with it")
 }
 
+// testNetworkService creates a Service with a network load balancer, changes it, and deletes it.
+func testNetworkService(t *testing.T, env *environment, nodes []instance) {
+	service := env.makeService(t, map[string]string{
+		"service.beta.kubernetes.io/aws-load-balancer-type":                              "nlb",
+		"service.beta.kubernetes.io/aws-load-balancer-cross-zone-load-balancing-enabled": "true",
+	})
+	balancer := env.networkBalancers(t)[0]
+	arn := balancer.String("LoadBalancerArn")
+	assert.Equal(t, balancer.String("DNSName"), service.Status.LoadBalancer.Ingress[0].Hostname)
+	assert.Len(t, balancer.Structs("AvailabilityZones"), zones)
+	attributes := env.do(t, fake.ELBv2, "DescribeLoadBalancerAttributes", "LoadBalancerArn", arn).Structs("Attributes")
+	assert.Contains(t, attributes, protocol.Struct{"Key": "load_balancing.cross_zone.enabled", "Value": "true"})
+	groups := env.targetGroups(t)
+	require.Len(t, groups, 1)
+	assert.EqualValues(t, service.Spec.Ports[0].NodePort, groups[0].Int("Port"))
+	health := env.do(t, fake.ELBv2, "DescribeTargetHealth", "TargetGroupArn", groups[0].String("TargetGroupArn")).Structs("TargetHealthDescriptions")
+	assert.Len(t, health, len(nodes))
+
+	env.update(t, service, func() {
+		service.Spec.Ports = []corev1.ServicePort{{Name: "https", Port: 443, TargetPort: intstr.FromInt32(8443)}}
+	})
+	clusterstest.Eventually(t, "the load balancer follows the Service", func() bool {
+		listeners := env.do(t, fake.ELBv2, "DescribeListeners", "LoadBalancerArn", arn).Structs("Listeners")
+		return len(listeners) == 1 && listeners[0].Int("Port") == 443 && len(env.targetGroups(t)) == 1
+	})
+	env.removeService(t, service)
+	assert.Empty(t, env.targetGroups(t))
+}
+
+func (env *environment) networkBalancers(t *testing.T) []protocol.Struct {
+	t.Helper()
+	return env.do(t, fake.ELBv2, "DescribeLoadBalancers").Structs("LoadBalancers")
+}
+
+func (env *environment) targetGroups(t *testing.T) []protocol.Struct {
+	t.Helper()
+	return env.do(t, fake.ELBv2, "DescribeTargetGroups").Structs("TargetGroups")
+}
+
 // testInternalService creates a Service whose load balancer is internal.
 func testInternalService(t *testing.T, env *environment) {
 	service := env.makeService(t, map[string]string{"service.beta.kubernetes.io/aws-load-balancer-internal": "true"})
@@ -190,6 +230,7 @@ func (env *environment) removeService(t *testing.T, service *corev1.Service) {
 	require.NoError(t, env.Cluster.Client.Delete(t.Context(), service))
 	clusterstest.Eventually(t, "the Service is gone", func() bool { return !clusterstest.Get(t, env.Cluster.Client, service) })
 	assert.Empty(t, env.do(t, fake.ELB, "DescribeLoadBalancers").Structs("LoadBalancerDescriptions"))
+	assert.Empty(t, env.networkBalancers(t))
 }
 
 // balancer returns the only load balancer.

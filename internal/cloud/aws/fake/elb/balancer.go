@@ -1,6 +1,7 @@
 package elb
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,17 +43,21 @@ func (s *Service) describe(q *core.Request) (protocol.Struct, error) {
 	found, next := page(q, found)
 	views := []any{}
 	for _, b := range found {
-		zones := []any{}
-		for i, subnet := range b.Subnets {
-			zones = append(zones, protocol.Struct{"SubnetId": subnet, "ZoneName": b.zones[i], "LoadBalancerAddresses": []any{}})
-		}
-		views = append(views, protocol.Struct{
-			"LoadBalancerArn": b.arn, "LoadBalancerName": b.Name, "DNSName": b.dnsName, "Type": string(b.Type), "Scheme": "internet-facing", "VpcId": b.vpcID,
-			"State": protocol.Struct{"Code": "active"}, "IpAddressType": "ipv4", "SecurityGroups": protocol.ListOf(b.Groups), "AvailabilityZones": zones,
-			"CreatedTime": b.created,
-		})
+		views = append(views, b.view())
 	}
 	return protocol.Struct{"LoadBalancers": views, "NextMarker": next}, nil
+}
+
+func (b *balancer) view() protocol.Struct {
+	zones := []any{}
+	for i, subnet := range b.Subnets {
+		zones = append(zones, protocol.Struct{"SubnetId": subnet, "ZoneName": b.zones[i], "LoadBalancerAddresses": []any{}})
+	}
+	return protocol.Struct{
+		"LoadBalancerArn": b.arn, "LoadBalancerName": b.Name, "DNSName": b.dnsName, "Type": string(b.Type), "Scheme": b.scheme, "VpcId": b.vpcID,
+		"State": protocol.Struct{"Code": "active"}, "IpAddressType": "ipv4", "SecurityGroups": protocol.ListOf(b.Groups), "AvailabilityZones": zones,
+		"CreatedTime": b.created,
+	}
 }
 
 // deleteBalancer succeeds also if there is no such load balancer.
@@ -102,16 +107,19 @@ func (s *Service) describeTargets(q *core.Request) (protocol.Struct, error) {
 	found, next := page(q, found)
 	views := []any{}
 	for _, t := range found {
-		attached := []any{}
-		if t.balancerARN != "" {
-			attached = append(attached, t.balancerARN)
-		}
-		views = append(views, protocol.Struct{
-			"TargetGroupArn": t.arn, "TargetGroupName": t.name, "VpcId": t.vpcID, "Protocol": "TCP", "Port": 443, "TargetType": "instance",
-			"LoadBalancerArns": attached,
-		})
+		views = append(views, t.view())
 	}
 	return protocol.Struct{"TargetGroups": views, "NextMarker": next}, nil
+}
+
+func (t *targetGroup) view() protocol.Struct {
+	attached := []any{}
+	if t.balancerARN != "" {
+		attached = append(attached, t.balancerARN)
+	}
+	view := protocol.Struct{"TargetGroupArn": t.arn, "TargetGroupName": t.name, "VpcId": t.vpcID, "LoadBalancerArns": attached}
+	maps.Copy(view, t.settings)
+	return view
 }
 
 // deleteTargets deletes a target group that no load balancer uses. It succeeds also if there is none.

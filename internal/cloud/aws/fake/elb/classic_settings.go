@@ -11,7 +11,6 @@ import (
 
 // classicSettings are those that only a classic load balancer has, in the form of requests and responses.
 type classicSettings struct {
-	scheme                  string
 	listeners               []protocol.Struct
 	instances               []string // IDs
 	healthCheck, attributes protocol.Struct
@@ -28,7 +27,7 @@ func newClassicSettings(listeners []protocol.Struct) classicSettings {
 		port = listeners[0].Int("InstancePort")
 	}
 	return classicSettings{
-		scheme: internetFacing, listeners: listeners,
+		listeners: listeners,
 		healthCheck: protocol.Struct{
 			"Target": fmt.Sprintf("TCP:%d", port), "Interval": int64(30), "Timeout": int64(5), "UnhealthyThreshold": int64(2), "HealthyThreshold": int64(10),
 		},

@@ -50,6 +50,7 @@ type Service struct {
 	network   Network
 	balancers []*balancer
 	targets   []*targetGroup
+	listeners []*listener
 }
 
 type balancer struct {
@@ -59,6 +60,8 @@ type balancer struct {
 	zones               []string
 	interfaces          []string // one for each subnet
 	created             time.Time
+	scheme              string
+	changedAttributes   map[string]string // of network load balancers
 	classicSettings
 }
 
@@ -66,6 +69,8 @@ type targetGroup struct {
 	arn, name, vpcID string
 	balancerARN      string // empty without a load balancer
 	tags             map[string]string
+	settings         protocol.Struct // as in requests and responses
+	targets          []protocol.Struct
 }
 
 // New returns the service without load balancers, and registers its actions.
@@ -74,7 +79,9 @@ func New(shared *core.Cloud, network Network) (*Service, error) {
 	if err := shared.Register("elb", s.classicActions()); err != nil {
 		return nil, err
 	}
-	return s, shared.Register("elbv2", s.actions())
+	actions := s.actions()
+	maps.Copy(actions, s.networkActions())
+	return s, shared.Register("elbv2", actions)
 }
 
 // Add creates a load balancer with its interfaces, as a controller in a cluster does, and returns its name, or its ARN if it is not classic.
@@ -90,6 +97,7 @@ func (s *Service) Add(l LoadBalancer) (string, error) {
 	}
 	s.targets = append(s.targets, &targetGroup{
 		arn: s.core.ARN("elasticloadbalancing", s.core.Config.Region, "targetgroup/"+l.Name+"/"+id), name: l.Name, vpcID: b.vpcID, balancerARN: b.arn, tags: l.Tags,
+		settings: protocol.Struct{"Protocol": "TCP", "Port": int64(443), "TargetType": "instance"},
 	})
 	return b.arn, nil
 }
@@ -99,7 +107,7 @@ func (s *Service) newBalancer(l LoadBalancer) (*balancer, string, error) {
 	if len(l.Subnets) == 0 {
 		return nil, "", fmt.Errorf("creating load balancer %s: it needs a subnet", l.Name)
 	}
-	b := &balancer{LoadBalancer: l, created: s.core.Now()}
+	b := &balancer{LoadBalancer: l, created: s.core.Now(), scheme: internetFacing}
 	b.Subnets = nil
 	region := s.core.Config.Region
 	id := core.NewKeyID("")
@@ -164,6 +172,7 @@ func (s *Service) remove(b *balancer) {
 			t.balancerARN = ""
 		}
 	}
+	s.listeners = slices.DeleteFunc(s.listeners, func(l *listener) bool { return l.balancerARN == b.arn && b.arn != "" })
 	for _, id := range b.interfaces {
 		s.core.BeginTransition(core.LoadBalancerDelete, id, func(core.Transition) { s.network.RemoveInterface(id) })
 	}

@@ -127,6 +127,9 @@ func encodeValue(protocol model.Protocol, form url.Values, name string, value an
 	case Struct:
 		encodeInput(protocol, form, name+".", value, m.Shape)
 	case []any:
+		if protocol == model.Query && len(value) == 0 {
+			form.Set(name, "")
+		}
 		if protocol == model.Query && !m.IsFlattened() {
 			name += "." + or(m.Shape.Item.LocationName, "member")
 		}
