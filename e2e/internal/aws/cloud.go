@@ -13,8 +13,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake"
 )
 
-// GatewayTime is how long a cloud of Fake takes to create or to delete a NAT gateway.
-const GatewayTime = 3 * time.Second
+const (
+	// GatewayTime is how long a cloud of Fake takes to create or to delete a NAT gateway.
+	GatewayTime = 3 * time.Second
+	// InstanceTime is how long it takes to start or to terminate an instance.
+	InstanceTime = 500 * time.Millisecond
+)
 
 // Cloud is a fake AWS for shoots, which is one account.
 type Cloud struct {
@@ -36,15 +40,16 @@ func NewFake(options ...fake.Option) (*Cloud, error) {
 	return &Cloud{Cloud: c}, nil
 }
 
-// Fake returns a function that starts a fake for clusters.Options, whose calls take as long as latency, and NAT gateways GatewayTime.
+// Fake returns a function that starts a fake for clusters.Options, whose calls take as long as latency, NAT gateways GatewayTime, and instances InstanceTime.
 func Fake(latency time.Duration) func() (cloud.Cloud, error) {
-	gateways := fake.Transition{After: GatewayTime}
+	gateways, instances := fake.Transition{After: GatewayTime}, fake.Transition{After: InstanceTime}
 	return start(
 		fake.WithLatency(latency), fake.WithTransition(fake.NATGatewayCreate, gateways), fake.WithTransition(fake.NATGatewayDelete, gateways),
+		fake.WithTransition(fake.InstanceStart, instances), fake.WithTransition(fake.InstanceTerminate, instances),
 	)
 }
 
-// FakeReady is Fake with NAT gateways that are created and deleted at once.
+// FakeReady is Fake with NAT gateways and instances that are created and deleted at once.
 func FakeReady(latency time.Duration) func() (cloud.Cloud, error) {
 	return start(fake.WithLatency(latency))
 }
@@ -71,7 +76,7 @@ func (c *Cloud) OpenAccount(context.Context, string) (cloud.Account, error) {
 // Account is the account of a cloud.
 type Account struct{ cloud *Cloud }
 
-var _ cloud.Account = (*Account)(nil)
+var _ cloud.MachineAccount = (*Account)(nil)
 
 // ResourceNames implements cloud.Account.
 func (a *Account) ResourceNames(context.Context) ([]string, error) { return a.cloud.Resources(), nil }

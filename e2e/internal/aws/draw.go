@@ -128,9 +128,9 @@ func (s state) toInternet(table protocol.Struct) bool {
 	return slices.ContainsFunc(table.Structs("Routes"), func(r protocol.Struct) bool { return strings.HasPrefix(r.String("GatewayId"), "igw-") })
 }
 
-// subnet draws a subnet with its NAT gateway, and the elastic IPs of that.
+// subnet draws a subnet with its NAT gateway, the elastic IPs of that, and its instances.
 func (s state) subnet(subnet protocol.Struct) tree.Node {
-	node := tree.Node{Name: nameOf(subnet, "SubnetId"), Kind: "subnet " + subnet.String("CidrBlock")}
+	node := tree.Node{Name: nameOf(subnet, "SubnetId"), Kind: "subnet " + subnet.String("CidrBlock"), Below: s.instancesIn(subnet.String("SubnetId"))}
 	for _, gateway := range s.natGateways {
 		if gateway.String("SubnetId") != subnet.String("SubnetId") || gateway.String("State") == "deleted" {
 			continue
@@ -146,6 +146,22 @@ func (s state) subnet(subnet protocol.Struct) tree.Node {
 		node.Below = append(node.Below, drawn)
 	}
 	return node
+}
+
+// instancesIn draws the instances of a subnet that are not terminated, sorted by their names.
+func (s state) instancesIn(subnet string) []tree.Node {
+	var drawn []tree.Node
+	for _, reservation := range s.reservations {
+		for _, one := range reservation.Structs("Instances") {
+			instance := newInstance(one, nil)
+			if one.String("SubnetId") == subnet && instance.State != "terminated" {
+				kind := fmt.Sprintf("instance %s, %s, %s", instance.Type, instance.Address, instance.State)
+				drawn = append(drawn, tree.Node{Name: instance.Name, Kind: kind})
+			}
+		}
+	}
+	slices.SortFunc(drawn, func(a, b tree.Node) int { return strings.Compare(a.Name, b.Name) })
+	return drawn
 }
 
 // table draws a route table with its routes, except those within the VPC.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	awsmachinev1alpha1 "github.com/trellis-garden/trellis/apis/aws/machine/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake"
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
@@ -62,10 +63,24 @@ func (o operator) create() {
 	o.do(fake.EC2, "AuthorizeSecurityGroupIngress", "GroupId", group, rule+"IpProtocol", "tcp", rule+"FromPort", "30000", rule+"ToPort", "32767",
 		rule+"IpRanges.1.CidrIp", "10.0.100.0/24", rule+"IpRanges.2.CidrIp", "10.0.9.0/24")
 	o.do(fake.EC2, "AuthorizeSecurityGroupIngress", "GroupId", group, rule+"IpProtocol", "-1", rule+"Groups.1.GroupId", group)
+	o.run("machine-1", "nodes-a", group)
+	o.run("machine-2", "nodes-a", group)
 	o.do(fake.IAM, "CreateRole", "RoleName", "shoot", "AssumeRolePolicyDocument", `{"Version":"2012-10-17","Statement":[]}`)
 	o.do(fake.IAM, "PutRolePolicy", "RoleName", "shoot", "PolicyName", "rights", "PolicyDocument", `{"Version":"2012-10-17","Statement":[]}`)
 	o.do(fake.IAM, "CreateInstanceProfile", "InstanceProfileName", "profile")
 	o.do(fake.IAM, "AddRoleToInstanceProfile", "InstanceProfileName", "profile", "RoleName", "shoot")
+}
+
+// run starts an instance in a subnet.
+func (o operator) run(name, subnet, group string) {
+	o.t.Helper()
+	found := o.do(fake.EC2, "DescribeSubnets", "Filter.1.Name", "tag:Name", "Filter.1.Value.1", subnet).Structs("Subnets")
+	require.Len(o.t, found, 1)
+	const networkInterface, tags = "NetworkInterface.1.", "TagSpecification.1."
+	o.do(fake.EC2, "RunInstances", "MinCount", "1", "MaxCount", "1", "ImageId", o.AddImage("linux", "/dev/xvda"), "InstanceType", "m5.large",
+		networkInterface+"DeviceIndex", "0", networkInterface+"SubnetId", found[0].String("SubnetId"), networkInterface+"SecurityGroupId.1", group,
+		tags+"ResourceType", "instance", tags+"Tag.1.Key", "Name", tags+"Tag.1.Value", name,
+		tags+"Tag.2.Key", awsmachinev1alpha1.TagClusterPrefix+"one", tags+"Tag.2.Value", "1")
 }
 
 // table creates a route table with a default route.
@@ -92,6 +107,12 @@ func TestCloud_Draw(t *testing.T) {
 	for _, address := range c.mustRead(t).addresses {
 		drawn = strings.ReplaceAll(drawn, address.String("PublicIp"), "ADDRESS")
 	}
+	instances, err := c.Instances("one")
+	require.NoError(t, err)
+	require.Len(t, instances, 2)
+	for _, instance := range instances {
+		drawn = strings.ReplaceAll(drawn, instance.Address, "ADDRESS")
+	}
 	assert.Equal(t, `net  VPC 10.0.0.0/16
 ├─ options  DHCP options, domain example.org
 ├─ outside  internet gateway
@@ -99,6 +120,8 @@ func TestCloud_Draw(t *testing.T) {
 │  └─ 0.0.0.0/0  route to internet gateway
 ├─ eu-west-1a  zone
 │  ├─ nodes-a  subnet 10.0.0.0/25
+│  │  ├─ machine-1  instance m5.large, ADDRESS, running
+│  │  └─ machine-2  instance m5.large, ADDRESS, running
 │  ├─ public-a  subnet 10.0.0.128/25
 │  │  └─ nat-a  NAT gateway, available
 │  │     └─ address-a  elastic IP ADDRESS

@@ -13,8 +13,8 @@ import (
 
 // state is all that is in an account, as AWS describes it.
 type state struct {
-	vpcs, dhcpOptions, gateways, tables, subnets, natGateways, addresses, groups, keyPairs []protocol.Struct
-	roles                                                                                  []role
+	vpcs, dhcpOptions, gateways, tables, subnets, natGateways, addresses, groups, keyPairs, reservations []protocol.Struct
+	roles                                                                                                []role
 }
 
 // role is a role with the names of its policies and instance profiles.
@@ -40,6 +40,7 @@ func (c *Cloud) read() (state, error) {
 		{"DescribeAddresses", "Addresses", &s.addresses},
 		{"DescribeSecurityGroups", "SecurityGroups", &s.groups},
 		{"DescribeKeyPairs", "KeyPairs", &s.keyPairs},
+		{"DescribeInstances", "Reservations", &s.reservations},
 	} {
 		found, err := c.call(fake.EC2, list.action, nil)
 		errs = append(errs, err)

@@ -68,6 +68,8 @@ type MachineAccount interface {
 	OfferMachines(shoot *gardenlet.Shoot)
 	// Servers returns a function that lists the servers of a shoot.
 	Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error)
+	// MachineControllerEnv are the environment variables by which a machine controller finds the cloud, if cloud profiles do not name it.
+	MachineControllerEnv() map[string]string
 }
 
 // WithMachines returns an account of a cloud that has machines, or an error.

@@ -33,7 +33,8 @@ func (c *Clusters) StartMachines(ctx context.Context, options MachineOptions) er
 			return err
 		}
 		s.Machines = mcm.Start(ctx, s.Seed, mcm.Options{
-			Manager: filepath.Join(c.Programs, mcm.Manager), MachineController: options.Controller, Flags: options.Flags, Dir: dir,
+			Manager: filepath.Join(c.Programs, mcm.Manager), MachineController: options.Controller, Flags: options.Flags,
+			Env: account.MachineControllerEnv(), Dir: dir,
 		})
 	}
 	c.Nodes, err = nodes.Start(ctx, c.Cluster.Config, account.Servers(c.Shoot), options.Nodes...)

@@ -6,10 +6,7 @@ import (
 	"strings"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/trellis-garden/trellis/apis/example/v1alpha1"
 	networkv1alpha1 "github.com/trellis-garden/trellis/apis/examplenet/v1alpha1"
@@ -54,29 +51,17 @@ func (a *Account) NewShoot(name string) *gardenlet.Shoot {
 
 // OfferMachines implements cloud.MachineAccount.
 func (a *Account) OfferMachines(shoot *gardenlet.Shoot) {
-	shoot.MachineTypes = []gardencorev1beta1.MachineType{{
-		Name: machineType, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"),
-		Architecture: new(v1beta1constants.ArchitectureAMD64),
-	}}
-	shoot.MachineImages = []gardencorev1beta1.MachineImage{{Name: machineImage, Versions: []gardencorev1beta1.MachineImageVersion{{
-		ExpirableVersion: gardencorev1beta1.ExpirableVersion{Version: imageVersion}, Architectures: []string{v1beta1constants.ArchitectureAMD64},
-	}}}}
+	shoot.MachineTypes = []gardencorev1beta1.MachineType{gardenlet.NewMachineType(machineType, "1", "2Gi")}
+	shoot.MachineImages = []gardencorev1beta1.MachineImage{gardenlet.NewMachineImage(machineImage, imageVersion)}
 }
 
 // NewPool returns a pool, defaulted as by Gardener's API server.
 func NewPool(name string, machines int32) gardencorev1beta1.Worker {
-	return gardencorev1beta1.Worker{
-		Name: name, Minimum: machines, Maximum: machines, Zones: []string{zone},
-		MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(0)),
-		Machine: gardencorev1beta1.Machine{
-			Type: machineType, Architecture: new(v1beta1constants.ArchitectureAMD64),
-			Image: &gardencorev1beta1.ShootMachineImage{Name: machineImage, Version: new(imageVersion)},
-		},
-		CRI:              &gardencorev1beta1.CRI{Name: gardencorev1beta1.CRINameContainerD},
-		UpdateStrategy:   new(gardencorev1beta1.AutoRollingUpdate),
-		SystemComponents: &gardencorev1beta1.WorkerSystemComponents{Allow: true},
-	}
+	return gardenlet.NewPool(name, machines, machines, machineType, machineImage, imageVersion, zone)
 }
+
+// MachineControllerEnv implements cloud.MachineAccount: cloud profiles name the cloud.
+func (a *Account) MachineControllerEnv() map[string]string { return nil }
 
 // Servers implements cloud.MachineAccount.
 func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes.Server, error) {
@@ -90,7 +75,7 @@ func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes
 		for i, each := range resources {
 			if each.Kind == fake.Servers {
 				servers = append(servers, nodes.Server{
-					ID: each.ID, Name: each.Name, Status: "ACTIVE", ProviderID: "example:///" + each.ID, Zone: each.Zone, Region: region, Address: fmt.Sprintf("10.250.0.%d", i+10),
+					ID: each.ID, Name: each.Name, Running: true, ProviderID: "example:///" + each.ID, Zone: each.Zone, Region: region, Address: fmt.Sprintf("10.250.0.%d", i+10),
 					KubernetesVersion: version,
 				})
 			}

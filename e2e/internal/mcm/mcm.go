@@ -46,6 +46,8 @@ type Options struct {
 	Dir string
 	// Flags replace flags of the machine controller's pod, e.g. for shorter periods.
 	Flags map[string]string
+	// Env replaces environment variables of the machine controller, or adds some.
+	Env map[string]string
 }
 
 // Pods runs all pods of machine-controller-manager in a seed.

@@ -56,12 +56,13 @@ func (p *pod) startMissing(ctx context.Context, pods *Pods) error {
 }
 
 func (p *pod) run(ctx context.Context, pods *Pods, name string) (*workload.Container, error) {
-	program, flags := pods.options.Manager, map[string]string{}
+	program, flags, env := pods.options.Manager, map[string]string{}, map[string]string(nil)
 	switch {
 	case name == Manager:
 	case strings.HasPrefix(name, prefix):
 		program = pods.options.MachineController
 		maps.Copy(flags, pods.options.Flags)
+		env = pods.options.Env
 	default:
 		return nil, fmt.Errorf("pod %s has a container %s, which nobody knows here", p.name, name)
 	}
@@ -79,7 +80,7 @@ func (p *pod) run(ctx context.Context, pods *Pods, name string) (*workload.Conta
 	}
 	p.started++
 	run := workload.Run{
-		Namespace: p.namespace, Deployment: Manager, Pod: p.name, Container: name, Program: program, Flags: flags,
+		Namespace: p.namespace, Deployment: Manager, Pod: p.name, Container: name, Program: program, Flags: flags, Env: env,
 		Dir: filepath.Join(p.dir, fmt.Sprintf("%d-%s", p.started, name)),
 	}
 	if pods.named {

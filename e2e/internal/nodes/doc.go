@@ -1,4 +1,4 @@
-// Package nodes simulates what runs on the machines of a shoot, and the controllers of Nodes in the cluster: a server of the cloud that is ACTIVE
+// Package nodes simulates what runs on the machines of a shoot, and the controllers of Nodes in the cluster: a server of the cloud that runs
 // becomes a Node after a moment, and stays one until it is deleted. It writes only fields that Gardener's programs write. Duties lists what is
 // simulated. The package must not depend on the creator of the servers.
 package nodes
@@ -10,7 +10,7 @@ func Duties(options ...Option) []string {
 		option(n)
 	}
 	duties := []string{
-		"the machine itself: boots a moment after the server is ACTIVE; its user data is not run",
+		"the machine itself: boots a moment after its server has started; its user data is not run",
 		"kubelet: registers the Node with its labels (that of its version among them), addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; sends heartbeats; runs no pod",
 		"kube-controller-manager (node lifecycle): sets the status of a Node without heartbeats to Unknown",
 		"gardener-resource-manager (node readiness): removes the taint critical-components-not-ready, also after an in-place update",

@@ -18,7 +18,7 @@ import (
 const (
 	// interval is how often servers and Nodes are compared.
 	interval = 250 * time.Millisecond
-	// bootDuration is the minimum time between ACTIVE and the registration of the Node.
+	// bootDuration is the minimum time between the start of a server and the registration of the Node.
 	bootDuration = 500 * time.Millisecond
 	// heartbeat is the interval of a kubelet's heartbeats.
 	heartbeat = 10 * time.Second
@@ -28,7 +28,10 @@ const (
 
 // Server has the properties of a server that its Node depends on.
 type Server struct {
-	ID, Name, Status string
+	// Name is that of its Node.
+	ID, Name string
+	// Running is set while its operating system runs.
+	Running bool
 	// ProviderID is its name in Kubernetes.
 	ProviderID string
 	// Zone and Region are its location, Address its internal address.
@@ -136,7 +139,7 @@ func (n *Nodes) sync(ctx context.Context) error {
 	var failures []error
 	for _, server := range servers {
 		switch node := nodes[server.Name]; {
-		case server.Status != "ACTIVE":
+		case !server.Running:
 		case node == nil:
 			failures = append(failures, n.join(ctx, server, taken))
 		default:

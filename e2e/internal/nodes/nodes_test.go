@@ -19,7 +19,7 @@ import (
 func TestNodes_Lifecycle(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
 	server := Server{
-		ID: "id", ProviderID: "example:///id", Name: "machine-1", Status: "BUILD", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3",
+		ID: "id", ProviderID: "example:///id", Name: "machine-1", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3",
 		KubernetesVersion: "1.36.3",
 	}
 	there := true
@@ -47,7 +47,7 @@ func TestNodes_Lifecycle(t *testing.T) {
 
 	_, found := getNode()
 	assert.False(t, found, "it is being built")
-	server.Status = "ACTIVE"
+	server.Running = true
 	_, found = getNode()
 	assert.False(t, found, "it boots")
 	n.seen[server.ID] = time.Now().Add(-bootDuration)
@@ -91,8 +91,8 @@ func TestNodes_Lifecycle(t *testing.T) {
 func TestNodes_WithCloudControllerManager(t *testing.T) {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
 	servers := []Server{
-		{ID: "1", Name: "machine-1", Status: "ACTIVE", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3"},
-		{ID: "2", Name: "machine-2", Status: "ACTIVE", Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.4"},
+		{ID: "1", Name: "machine-1", Running: true, Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.3"},
+		{ID: "2", Name: "machine-2", Running: true, Zone: "zone-a", Region: "RegionOne", Address: "10.250.0.4"},
 	}
 	long := time.Now().Add(-time.Hour)
 	n := &Nodes{

@@ -6,9 +6,6 @@ import (
 	"net/http"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	machinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
@@ -39,12 +36,9 @@ func (a *Account) OfferMachines(shoot *gardenlet.Shoot) {
 		a.Cloud.Fake.AddImage(GlanceImage(LatestImage), "x86_64")
 	}
 	shoot.MachineTypes = []gardencorev1beta1.MachineType{
-		{Name: SmallMachine, CPU: resource.MustParse("1"), GPU: resource.MustParse("0"), Memory: resource.MustParse("2Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
-		{Name: LargeMachine, CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi"), Architecture: new(v1beta1constants.ArchitectureAMD64)},
+		gardenlet.NewMachineType(SmallMachine, "1", "2Gi"), gardenlet.NewMachineType(LargeMachine, "2", "4Gi"),
 	}
-	shoot.MachineImages = []gardencorev1beta1.MachineImage{{Name: MachineImage, Versions: []gardencorev1beta1.MachineImageVersion{
-		machineImageVersion(PreviousImage), machineImageVersion(LatestImage),
-	}}}
+	shoot.MachineImages = []gardencorev1beta1.MachineImage{gardenlet.NewMachineImage(MachineImage, PreviousImage, LatestImage)}
 	profile := cloudProfileConfig(a.Cloud)
 	profile.ServerGroupPolicies = []string{"soft-anti-affinity", "anti-affinity"}
 	profile.MachineImages = []openstackv1alpha1.MachineImages{{Name: MachineImage, Versions: []openstackv1alpha1.MachineImageVersion{
@@ -61,25 +55,9 @@ func GlanceImage(version string) string {
 	return MachineImage + "-" + version
 }
 
-func machineImageVersion(version string) gardencorev1beta1.MachineImageVersion {
-	return gardencorev1beta1.MachineImageVersion{
-		ExpirableVersion: gardencorev1beta1.ExpirableVersion{Version: version}, Architectures: []string{v1beta1constants.ArchitectureAMD64},
-	}
-}
-
 // NewPool returns a pool of small machines, defaulted as by Gardener's API server.
 func NewPool(name string, minimum, maximum int32) gardencorev1beta1.Worker {
-	return gardencorev1beta1.Worker{
-		Name: name, Minimum: minimum, Maximum: maximum, Zones: []string{Zone},
-		MaxSurge: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(0)),
-		Machine: gardencorev1beta1.Machine{
-			Type: SmallMachine, Architecture: new(v1beta1constants.ArchitectureAMD64),
-			Image: &gardencorev1beta1.ShootMachineImage{Name: MachineImage, Version: new(PreviousImage)},
-		},
-		CRI:              &gardencorev1beta1.CRI{Name: gardencorev1beta1.CRINameContainerD},
-		UpdateStrategy:   new(gardencorev1beta1.AutoRollingUpdate),
-		SystemComponents: &gardencorev1beta1.WorkerSystemComponents{Allow: true},
-	}
+	return gardenlet.NewPool(name, minimum, maximum, SmallMachine, MachineImage, PreviousImage, Zone)
 }
 
 // Servers lists the servers of a shoot in an account, bypassing the proxy.
@@ -97,7 +75,7 @@ func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes
 				continue
 			}
 			servers = append(servers, nodes.Server{
-				ID: server.ID(), Name: server.Text("name"), Status: server.Text("status"), ProviderID: "openstack:///" + server.ID(),
+				ID: server.ID(), Name: server.Text("name"), Running: server.Text("status") == "ACTIVE", ProviderID: "openstack:///" + server.ID(),
 				Zone: server.Text("OS-EXT-AZ:availability_zone"), Region: a.Cloud.Region(), Address: addressOf(server),
 				KubernetesVersion: version,
 			})
@@ -105,6 +83,9 @@ func (a *Account) Servers(shoot *gardenlet.Shoot) func(context.Context) ([]nodes
 		return servers, nil
 	}
 }
+
+// MachineControllerEnv implements cloud.MachineAccount: cloud profiles name the cloud.
+func (a *Account) MachineControllerEnv() map[string]string { return nil }
 
 // addressOf returns the first address of a server.
 func addressOf(server conformance.Object) string {
