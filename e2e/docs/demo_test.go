@@ -18,7 +18,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// demoTimeout bounds the demo, on a machine that compiles at the same time. Alone it takes three and a half minutes.
+// demoTimeout bounds a demo, on a machine that compiles at the same time. Alone it takes four minutes at most.
 const demoTimeout = 20 * time.Minute
 
 // sample is a line that a demo must print, and where it stands.

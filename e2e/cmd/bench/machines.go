@@ -10,6 +10,7 @@ import (
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
@@ -40,7 +41,7 @@ type machineBench struct {
 
 func benchMachines(ctx context.Context, screen *terminal.Screen, o options, into *results) (err error) {
 	screen.Heading(fmt.Sprintf("Trellis: what %d machines of one pool cost", machines))
-	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(o.latency), Machines: true})
+	l, err := landscape.Start(ctx, screen, landscape.Options{Cloud: openstack.Fake(o.latency), Type: openstack.Type, Machines: true})
 	if err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (b *machineBench) footprint() (footprint, error) {
 func (b *machineBench) print(o options, created, more, deleted cost, taken footprint) {
 	b.screen.Heading(fmt.Sprintf("%d machines of one pool, %d ms per call, a server is built in %s",
 		machines, o.latency.Milliseconds(), inSeconds(openstack.ServerTime)))
-	lines := openstack.Costs(created.log, machines)
+	lines := cloud.Costs(created.log, machines)
 	for _, line := range append(lines, machineBudgetLines(created)...) {
 		b.screen.Linef("  %s", line)
 	}
@@ -187,7 +188,7 @@ func (b *machineBench) print(o options, created, more, deleted cost, taken footp
 		b.screen.Linef("  %2d  %s", call.Seq, call)
 	}
 	b.screen.Heading(fmt.Sprintf("Their deletion, in %s", inSeconds(deleted.wall)))
-	for _, line := range openstack.Costs(deleted.log, machines+1) {
+	for _, line := range cloud.Costs(deleted.log, machines+1) {
 		b.screen.Linef("  %s", line)
 	}
 	b.screen.Heading("The machine controller")

@@ -7,17 +7,30 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/aws"
-	"github.com/trellis-garden/trellis/e2e/internal/landscape"
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
+	"github.com/trellis-garden/trellis/e2e/internal/nodes"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // cloudEntry is a cloud of the demo.
 type cloudEntry struct {
+	// name is the provider type.
 	name, heading string
-	// options say what is started; each call of the cloud takes as long as latency.
-	options func(latency time.Duration) landscape.Options
+	// start returns a function that starts the cloud; each of its calls takes as long as latency.
+	start    func(latency time.Duration) func() (cloud.Cloud, error)
+	machines machineEntry
+	// nodes are options of the simulation of Nodes.
+	nodes []nodes.Option
 	// attach returns what the cloud adds to the demo.
 	attach func(*demo) cloudDemo
+}
+
+// machineEntry is about a cloud's machines.
+type machineEntry struct {
+	latestImage string
+	// what describes resources for machines, and prefixes are those of their names in Account.ResourceNames.
+	what     string
+	prefixes []string
 }
 
 // clouds lists the clouds of the demo, the default first.
@@ -25,15 +38,19 @@ func clouds() []cloudEntry {
 	return []cloudEntry{
 		{
 			name: openstack.Type, heading: "Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker, live",
-			options: func(latency time.Duration) landscape.Options {
-				return landscape.Options{Cloud: openstack.Fake(latency), Clusters: true, Machines: true, InSteps: true}
+			start: openstack.Fake,
+			machines: machineEntry{
+				latestImage: openstack.LatestImage, what: "server, port, volume or server group",
+				prefixes: []string{"server ", "port ", "volume ", "server group "},
 			},
+			nodes:  []nodes.Option{nodes.WithCloudControllerManager()},
 			attach: newOpenStackDemo,
 		},
 		{
-			name: aws.Type, heading: "Trellis: one shoot's Infrastructure in three zones of AWS, live",
-			options: func(latency time.Duration) landscape.Options {
-				return landscape.Options{Cloud: aws.Fake(latency)}
+			name: aws.Type, heading: "Trellis: one shoot's Infrastructure, ControlPlane, Network and Worker in three zones of AWS, live",
+			start: aws.Fake,
+			machines: machineEntry{
+				latestImage: aws.LatestImage, what: "instance, network interface or volume", prefixes: []string{"i-", "eni-", "vol-"},
 			},
 			attach: newAWSDemo,
 		},

@@ -22,6 +22,7 @@ func TestClouds_Complete(t *testing.T) {
 	for _, entry := range clouds() {
 		assert.NotEmpty(t, entry.heading, entry.name)
 		assert.NotNil(t, entry.attach, entry.name)
-		assert.NotNil(t, entry.options(time.Second).Cloud, entry.name)
+		assert.NotEmpty(t, entry.machines, entry.name)
+		assert.NotNil(t, entry.start(time.Second), entry.name)
 	}
 }

@@ -17,7 +17,7 @@ import (
 const conditionTimeout = 2 * time.Minute
 
 // startCluster starts what a ControlPlane needs: gardenlet has deployed etcd and API server before.
-func (d *openStackDemo) startCluster(ctx context.Context) error {
+func (d *demo) startCluster(ctx context.Context) error {
 	d.screen.Heading("gardenlet starts the shoot's API server")
 	if err := d.StartCluster(ctx, d.shoot); err != nil {
 		return err
@@ -27,14 +27,14 @@ func (d *openStackDemo) startCluster(ctx context.Context) error {
 	return err
 }
 
-func (d *openStackDemo) controlPlane() shownObject {
+func (d *demo) controlPlane() shownObject {
 	return shownObject{name: "controlplane/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Source.Gardenlet.GetControlPlane(ctx, d.shoot)
 	}}
 }
 
 // createControlPlane copies the Infrastructure's status, which is the only connection of the two controllers.
-func (d *openStackDemo) createControlPlane(ctx context.Context) error {
+func (d *demo) createControlPlane(ctx context.Context) error {
 	d.screen.Heading("gardenlet deploys the ControlPlane with the Infrastructure's status")
 	infrastructure, err := d.Source.Gardenlet.Get(ctx, d.shoot)
 	if err != nil {
@@ -54,11 +54,11 @@ func (d *openStackDemo) createControlPlane(ctx context.Context) error {
 	return d.showShoot(ctx)
 }
 
-func (d *openStackDemo) reconcileControlPlane(ctx context.Context) error {
+func (d *demo) reconcileControlPlane(ctx context.Context) error {
 	return d.reconcileAgain(ctx, d.ControlPlane.Name(), d.controlPlane(), d.deployControlPlane)
 }
 
-func (d *openStackDemo) deployControlPlane(ctx context.Context) error {
+func (d *demo) deployControlPlane(ctx context.Context) error {
 	component := d.Source.Gardenlet.ControlPlane(d.shoot)
 	if err := component.Deploy(ctx); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (d *openStackDemo) deployControlPlane(ctx context.Context) error {
 }
 
 // waitHealthy prints the conditions until they are healthy.
-func (d *openStackDemo) waitHealthy(ctx context.Context) error {
+func (d *demo) waitHealthy(ctx context.Context) error {
 	d.screen.Heading("The controllers watch the health of what they have deployed")
 	ctx, cancel := context.WithTimeout(ctx, conditionTimeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func (d *openStackDemo) waitHealthy(ctx context.Context) error {
 }
 
 // health describes all checked conditions, and reports whether they are healthy.
-func (d *openStackDemo) health(ctx context.Context) (lines []string, healthy bool, err error) {
+func (d *demo) health(ctx context.Context) (lines []string, healthy bool, err error) {
 	healthy = true
 	for _, shown := range []shownObject{d.controlPlane(), d.network(), d.worker()} {
 		object, err := shown.get(ctx)
@@ -127,7 +127,7 @@ func asErrors(lines []string) []error {
 	return all
 }
 
-func (d *openStackDemo) deleteControlPlane(ctx context.Context) error {
+func (d *demo) deleteControlPlane(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the ControlPlane")
 	d.stopContainer()
 	cost, err := d.measure(ctx, d.controlPlane(), func(ctx context.Context) error {
@@ -163,7 +163,7 @@ func exceptGarbage(things int) string {
 	return fmt.Sprintf(", but for %s that gardener-resource-manager collects later", count(things, "config"))
 }
 
-func (d *openStackDemo) stopCluster(ctx context.Context) error {
+func (d *demo) stopCluster(ctx context.Context) error {
 	d.screen.Heading("gardenlet stops the shoot's API server")
 	return d.RetireCluster(ctx)
 }

@@ -7,9 +7,12 @@ import (
 	"io"
 	"time"
 
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
+	"github.com/trellis-garden/trellis/e2e/internal/workload"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
@@ -17,8 +20,18 @@ import (
 type demo struct {
 	*landscape.Landscape
 	screen *terminal.Screen
+	entry  cloudEntry
 	in     cloudDemo
 	shoot  *gardenlet.Shoot
+
+	// before is the content of the shoot's namespace before the ControlPlane was created.
+	before inventory
+	// applied are the objects of the ControlPlane's ManagedResources in the shoot.
+	applied []resourcesv1alpha1.ObjectReference
+	// machines are those of machines.
+	machines machineInventory
+	// container is the container that initializes nodes; nil while it is simulated.
+	container *workload.Container
 }
 
 // step is a step of the demo.
@@ -30,44 +43,47 @@ type cloudDemo interface {
 	newShoot() (*gardenlet.Shoot, error)
 	// draw returns the resources in the cloud as lines of a tree.
 	draw() ([]string, error)
-	// steps follow those of the Infrastructure, and cleanUp precedes its deletion.
-	steps() (steps, cleanUp []step)
-	// commands are what users may enter while the demo waits.
+	// servers lists the servers, and describes other resources for machines.
+	servers(ctx context.Context) (servers []server, others []string, err error)
+	// steps follow the creation of all objects.
+	steps() []step
+	// commands are what users may enter besides contractCommands while the demo waits.
 	commands() []commands
-	// stop stops what the steps have started, after the demo has failed with an error, if any.
-	stop(err error) error
-}
-
-// commands are commands about one subject.
-type commands struct {
-	title string
-	lines []string
 }
 
 // run runs all steps in a cloud and stops everything at the end, even after a failure.
 func run(ctx context.Context, screen *terminal.Screen, in cloudEntry, latency time.Duration, exit bool) (err error) {
 	screen.Heading(in.heading)
-	l, err := landscape.Start(ctx, screen, in.options(latency))
+	l, err := landscape.Start(ctx, screen, landscape.Options{
+		Cloud: in.start(latency), Type: in.name, Clusters: true, Machines: true, InSteps: true,
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
-	d := &demo{Landscape: l, screen: screen}
+	d := &demo{Landscape: l, screen: screen, entry: in}
 	d.in = in.attach(d)
-	defer func() { err = d.in.stop(err) }()
-	steps, cleanUp := d.in.steps()
-	steps = append([]step{d.prepare, d.createInfrastructure, d.reconcileInfrastructure}, steps...)
-	if exit {
-		steps = append(append(steps, cleanUp...), d.deleteInfrastructure)
-	} else {
-		steps = append(steps, d.waitForInterrupt)
-	}
-	for _, step := range steps {
+	defer func() { err = d.stop(err) }()
+	for _, step := range d.steps(exit) {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// steps lists all steps.
+func (d *demo) steps(exit bool) []step {
+	steps := append([]step{
+		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
+		d.complete, d.startCluster, d.createControlPlane, d.reconcileControlPlane,
+		d.createNetwork, d.reconcileNetwork,
+		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scaleOut,
+	}, d.in.steps()...)
+	if exit {
+		return append(steps, d.waitHealthy, d.deleteNetworkAndWorker, d.deleteControlPlane, d.stopCluster, d.deleteInfrastructure)
+	}
+	return append(steps, d.waitHealthy, d.waitForInterrupt)
 }
 
 // prepare creates the shoot's objects in the seed, as gardenlet does first.
@@ -92,7 +108,7 @@ func (d *demo) waitForInterrupt(ctx context.Context) error {
 }
 
 func (d *demo) printCommands() {
-	for _, part := range d.in.commands() {
+	for _, part := range append(d.contractCommands(), d.in.commands()...) {
 		d.screen.Linef("  %s", d.screen.Styled(terminal.Dim, "# "+part.title))
 		for _, line := range part.lines {
 			d.screen.Linef("  %s", line)

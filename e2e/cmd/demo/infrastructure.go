@@ -21,7 +21,12 @@ func (d *demo) createInfrastructure(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("  %s", cost)
-	d.screen.Heading("Resources in the cloud")
+	return d.showResources("Resources in the cloud")
+}
+
+// showResources draws the resources in the cloud.
+func (d *demo) showResources(heading string) error {
+	d.screen.Heading(heading)
 	lines, err := d.in.draw()
 	for _, line := range lines {
 		d.screen.Linef("  %s", line)

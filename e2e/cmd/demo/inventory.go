@@ -62,7 +62,7 @@ func listInventory(ctx context.Context, config *rest.Config, c client.Client, na
 }
 
 // nothingLeftInSeed fails if the shoot's namespace contains an object that should be gone.
-func (d *openStackDemo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name string) bool) error {
+func (d *demo) nothingLeftInSeed(ctx context.Context, shouldBeGone func(name string) bool) error {
 	for end := time.Now().Add(emptyTimeout); ; {
 		now, err := listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace())
 		if err != nil {
@@ -83,7 +83,7 @@ func (d *openStackDemo) nothingLeftInSeed(ctx context.Context, shouldBeGone func
 
 // nothingLeftInShoot fails if an applied object still exists in the shoot. It counts those that are garbage-collected later:
 // gardener-resource-manager does not delete what pods may mount.
-func (d *openStackDemo) nothingLeftInShoot(ctx context.Context, applied []resourcesv1alpha1.ObjectReference) (garbage int, err error) {
+func (d *demo) nothingLeftInShoot(ctx context.Context, applied []resourcesv1alpha1.ObjectReference) (garbage int, err error) {
 	var failures []error
 	for _, ref := range applied {
 		object := &metav1.PartialObjectMetadata{}

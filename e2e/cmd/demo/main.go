@@ -1,6 +1,6 @@
-// Command demo shows the creation of an Infrastructure, a ControlPlane, a Network and a Worker in OpenStack: with two real API servers, one of them the
-// shoot's, a fake OpenStack, our controllers, Gardener's resource managers and machine-controller-manager as processes, and gardenlet's own code
-// as the client. In AWS, it shows an Infrastructure with a real API server and a fake AWS.
+// Command demo shows the life of a shoot's Infrastructure, ControlPlane, Network and Worker in OpenStack or AWS: with two real API servers, one of them
+// the shoot's, a fake cloud, our controllers, Gardener's resource managers and machine-controller-manager as processes, and gardenlet's own code as the
+// client.
 package main
 
 import (
@@ -18,15 +18,13 @@ import (
 
 const usage = `Usage: make demo [CLOUD=openstack|aws] [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
-Brings up a real API server with Gardener's CRDs, a fake OpenStack, the infrastructure-controller, the
-controlplane-controller, the network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows
+Brings up a real API server with Gardener's CRDs, a fake cloud, the infrastructure-controller, the controlplane-controller, the network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows
 how it comes into being and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the
 Network, and shows what then exists in the seed and in the shoot. Creates the Worker: machine-controller-manager and our machine
-controller make servers, which become Nodes; one pool grows, another gets a new image. Shows how the real cloud-controller-manager
-initializes the nodes. Switches the overlay off, and shows how the Network changes in stages. Stays up until Ctrl-C. Nothing is left
-behind.
+controller make servers, which become Nodes; one pool grows, another gets a new image. Stays up until Ctrl-C. Nothing is left behind.
 
-With a fake AWS, it brings up the API server and the infrastructure-controller only, and shows an Infrastructure in three zones.
+In OpenStack, it shows besides how the real cloud-controller-manager initializes the nodes, switches the overlay off, and shows how the
+Network changes in stages. In AWS, the shoot has three zones, and the pool shrinks again.
 
   --cloud NAME   openstack or aws (default openstack). The variable CLOUD of make demo says the same.
   --exit         delete all at once in gardenlet's order, prove that namespaces and cloud are empty, and end; exit code 1 if

@@ -16,13 +16,13 @@ const networkResource = "extension-networking-calico-config"
 // appliedTimeout bounds gardener-resource-manager's work, for which the Network itself does not wait.
 const appliedTimeout = time.Minute
 
-func (d *openStackDemo) network() shownObject {
+func (d *demo) network() shownObject {
 	return shownObject{name: "network/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 	}}
 }
 
-func (d *openStackDemo) createNetwork(ctx context.Context) error {
+func (d *demo) createNetwork(ctx context.Context) error {
 	d.screen.Heading("gardenlet deploys the Network")
 	cost, err := d.measure(ctx, d.network(), d.deployNetwork)
 	if err != nil {
@@ -40,11 +40,11 @@ func (d *openStackDemo) createNetwork(ctx context.Context) error {
 	return d.showEffective(ctx)
 }
 
-func (d *openStackDemo) reconcileNetwork(ctx context.Context) error {
+func (d *demo) reconcileNetwork(ctx context.Context) error {
 	return d.reconcileAgain(ctx, d.Network.Name(), d.network(), d.deployNetwork)
 }
 
-func (d *openStackDemo) deployNetwork(ctx context.Context) error {
+func (d *demo) deployNetwork(ctx context.Context) error {
 	component, err := d.Source.Gardenlet.Network(d.shoot)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (d *openStackDemo) deployNetwork(ctx context.Context) error {
 }
 
 // waitApplied waits until the Network's ManagedResource is applied in the shoot.
-func (d *openStackDemo) waitApplied(ctx context.Context) error {
+func (d *demo) waitApplied(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, appliedTimeout)
 	defer cancel()
 	for {
@@ -76,12 +76,12 @@ func (d *openStackDemo) waitApplied(ctx context.Context) error {
 	}
 }
 
-func (d *openStackDemo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.ManagedResource, error) {
+func (d *demo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.ManagedResource, error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
 	return resource, d.Source.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: networkResource}, resource)
 }
 
-func (d *openStackDemo) destroyNetwork(ctx context.Context) error {
+func (d *demo) destroyNetwork(ctx context.Context) error {
 	component, err := d.Source.Gardenlet.Network(d.shoot)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (d *openStackDemo) destroyNetwork(ctx context.Context) error {
 }
 
 // proveNoNetwork checks that all objects of the Network are gone.
-func (d *openStackDemo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference) error {
+func (d *demo) proveNoNetwork(ctx context.Context, inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference) error {
 	if err := d.nothingLeftInSeed(ctx, inSeed.Has); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (d *openStackDemo) proveNoNetwork(ctx context.Context, inSeed inventory, in
 }
 
 // partsOfNetwork lists the Network's ManagedResources and their objects, in the seed and in the shoot.
-func (d *openStackDemo) partsOfNetwork(ctx context.Context) (inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference, err error) {
+func (d *demo) partsOfNetwork(ctx context.Context) (inSeed inventory, inShoot []resourcesv1alpha1.ObjectReference, err error) {
 	list := &resourcesv1alpha1.ManagedResourceList{}
 	if err := d.Source.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {
 		return nil, nil, err

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
 )
@@ -32,8 +31,8 @@ const (
 func (d *openStackDemo) changeShoot(ctx context.Context) error {
 	image := d.pool(rolled).Machine.Image
 	d.screen.Heading(fmt.Sprintf("The user switches the overlay off, and wants pool %s on %s %s, not %s; gardenlet reconciles one after another",
-		rolled, image.Name, openstack.LatestImage, *image.Version))
-	image.Version = new(openstack.LatestImage)
+		rolled, image.Name, d.entry.machines.latestImage, *image.Version))
+	image.Version = new(d.entry.machines.latestImage)
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	if err := d.requestWithoutOverlay(ctx); err != nil {

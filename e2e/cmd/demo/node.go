@@ -52,7 +52,7 @@ func (d *openStackDemo) initializeNodes(ctx context.Context) error {
 }
 
 // waitReady waits until Calico's pods are ready on all nodes.
-func (d *openStackDemo) waitReady(ctx context.Context) (string, error) {
+func (d *demo) waitReady(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
 		if err != nil {
@@ -128,7 +128,7 @@ func (d *openStackDemo) waitContainer(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s, pid %d", ccmProgram, d.container.PID()), d.container.WaitForTLS(ctx, "https://"+d.containerAddress+"/healthz")
 }
 
-func (d *openStackDemo) stopContainer() {
+func (d *demo) stopContainer() {
 	if d.container != nil {
 		d.container.Stop()
 		d.container = nil

@@ -2,38 +2,27 @@ package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
+	"net/http"
 
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/e2e/internal/workload"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/conformance"
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-// openStackDemo is the demo in OpenStack: of all contracts.
+// openStackDemo is the demo in OpenStack, with the real cloud-controller-manager and a change of the network.
 type openStackDemo struct {
 	*demo
 	cloud   *openstack.Cloud
 	account *openstack.Account
-
-	// before is the content of the shoot's namespace before the ControlPlane was created.
-	before inventory
-	// applied are the objects of the ControlPlane's ManagedResources in the shoot.
-	applied []resourcesv1alpha1.ObjectReference
-	// machines are those of machines.
-	machines machineInventory
-	// container is the container that initializes nodes.
-	container *workload.Container
-	// containerAddress is its address.
+	// containerAddress is the address of the cloud-controller-manager.
 	containerAddress string
 }
 
@@ -44,86 +33,84 @@ func newOpenStackDemo(d *demo) cloudDemo {
 
 func (d *openStackDemo) newShoot() (*gardenlet.Shoot, error) {
 	shoot := d.account.NewShoot("demo")
-	config := &openstackv1alpha1.ControlPlaneConfig{LoadBalancerProvider: "amphora"}
-	config.APIVersion, config.Kind = openstackv1alpha1.GroupVersion().String(), "ControlPlaneConfig"
-	shoot.ControlPlaneConfig = config
 	d.account.OfferMachines(shoot)
 	var err error
 	shoot.Workers, err = newPools()
 	return shoot, err
 }
 
+// newPools returns the pools. Machines of the first boot from volumes, with anti-affinity.
+func newPools() ([]gardencorev1beta1.Worker, error) {
+	config, err := json.Marshal(&openstackv1alpha1.WorkerConfig{
+		TypeMeta:    metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
+		ServerGroup: &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"},
+	})
+	small, large := openstack.NewPool(growing, 3, 3), openstack.NewPool(rolled, 1, 1)
+	small.Volume = &gardencorev1beta1.Volume{VolumeSize: "25Gi"}
+	small.ProviderConfig = &runtime.RawExtension{Raw: config}
+	large.Machine.Type = openstack.LargeMachine
+	return []gardencorev1beta1.Worker{small, large}, err
+}
+
 func (d *openStackDemo) draw() ([]string, error) { return openstack.Draw(d.cloud.Fake.State("")), nil }
 
-func (d *openStackDemo) steps() (steps, cleanUp []step) {
-	steps = []step{
-		d.complete, d.startCluster, d.createControlPlane, d.reconcileControlPlane,
-		d.createNetwork, d.reconcileNetwork,
-		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scalePool,
-		d.initializeNodes, d.changeShoot, d.waitHealthy,
-	}
-	return steps, []step{d.deleteNetworkAndWorker, d.deleteControlPlane, d.stopCluster}
-}
+func (d *openStackDemo) steps() []step { return []step{d.initializeNodes, d.changeShoot} }
 
-// complete starts what was built while the Infrastructure was shown: all that the other contracts need.
-func (d *openStackDemo) complete(ctx context.Context) error {
-	d.screen.Heading("The controllers of ControlPlane, Network and Worker start")
-	if err := d.Complete(ctx); err != nil {
-		return err
+func (d *openStackDemo) commands() []commands { return nil }
+
+func (d *openStackDemo) servers(ctx context.Context) (servers []server, others []string, err error) {
+	flavors, err := d.namesOf(ctx, conformance.Compute, "/v2.1/flavors", "flavors")
+	if err != nil {
+		return nil, nil, err
 	}
-	return d.screen.Step("shoot", func(io.Writer) (string, error) {
-		if err := d.Source.Gardenlet.Prepare(ctx, d.shoot); err != nil {
-			return "", err
+	images, err := d.namesOf(ctx, conformance.Image, "/v2/images", "images")
+	if err != nil {
+		return nil, nil, err
+	}
+	state := d.cloud.Fake.State(d.account.Project)
+	for _, one := range state.Servers {
+		boots := images[one.ImageID]
+		if len(one.Disks) > 0 {
+			boots = bootVolume(state.Volumes, one.Disks[0].VolumeID)
 		}
-		return d.addedCredentials(ctx)
-	})
+		servers = append(servers, server{
+			id: one.ID, name: one.Name, zone: one.AvailabilityZone, kind: flavors[one.FlavorID], boots: boots,
+			address: addressOf(state.Ports, one.ID), node: one.Name,
+		})
+	}
+	for _, group := range state.ServerGroups {
+		others = append(others, fmt.Sprintf("%-44s server group, %s, %s", group.Name, group.Policy, count(len(group.Members), "member")))
+	}
+	return servers, others, nil
 }
 
-// addedCredentials describes what gardenlet did not write into the Secret cloudprovider: controlplane-controller's webhook adds the cloud's
-// addresses from the cloud profile.
-func (d *openStackDemo) addedCredentials(ctx context.Context) (string, error) {
-	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: d.shoot.Namespace(), Name: v1beta1constants.SecretNameCloudProvider}
-	if err := d.Source.Client.Get(ctx, key, secret); err != nil {
-		return "", err
-	}
-	var added []string
-	for name := range secret.Data {
-		if d.shoot.Credentials[name] == nil {
-			added = append(added, name)
+func addressOf(ports []fake.Port, server string) string {
+	for _, port := range ports {
+		if port.DeviceID == server && len(port.FixedIPs) > 0 {
+			return port.FixedIPs[0].IPAddress
 		}
 	}
-	if len(added) == 0 {
-		return "", errors.New("no webhook has completed the Secret cloudprovider")
-	}
-	slices.Sort(added)
-	return "Secret cloudprovider, to which a webhook has added " + strings.Join(added, ", "), nil
+	return "no port"
 }
 
-func (d *openStackDemo) commands() []commands {
-	of := "kubectl -n " + d.shoot.Namespace()
-	return []commands{
-		{"in the seed", []string{
-			"export KUBECONFIG=" + d.Source.Kubeconfig,
-			"kubectl get infrastructures,controlplanes,networks,workers -A",
-			of + " get managedresources,deployments,pods,secrets",
-			of + " get machinedeployments,machines,machineclasses",
-			of + " delete $(" + of + " get machines -o name | head -n 1)   # another one comes",
-			of + " get controlplane " + d.shoot.Name + " -o yaml",
-			of + " annotate controlplane " + d.shoot.Name + " gardener.cloud/operation=reconcile",
-			of + " delete deployment csi-driver-controller   # it comes back",
-			of + " get network " + d.shoot.Name + " -o jsonpath='{.status.providerStatus.effective}'",
-		}},
-		{"in the shoot", []string{
-			"export KUBECONFIG=" + d.Cluster.Kubeconfig,
-			"kubectl get nodes,storageclasses,csidrivers",
-			"kubectl get ippools && kubectl -n kube-system get daemonsets,deployments,pods",
-			"kubectl auth can-i --list --as=system:serviceaccount:kube-system:cloud-controller-manager",
-		}},
-		{"behind the scenes", []string{
-			"curl -s " + d.ControlPlane.MetricsURL + " | grep trellis_",
-			fmt.Sprintf("tail -f %s %s %s %s", d.Infrastructure.Log, d.ControlPlane.Log, d.Network.Log, d.Worker.Log),
-			"tail -f " + strings.Join(d.Source.Machines.Outputs(), " "),
-		}},
+func bootVolume(volumes []fake.Volume, id string) string {
+	for _, volume := range volumes {
+		if volume.ID == id {
+			return fmt.Sprintf("volume of %d GB", volume.Size)
+		}
 	}
+	return "no volume"
+}
+
+// namesOf returns the names of resources in the cloud by their IDs.
+func (d *openStackDemo) namesOf(ctx context.Context, service conformance.Service, path, kind string) (map[string]string, error) {
+	response, err := d.account.DoAsMember(ctx, http.MethodGet, service, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, object := range response.Objects(kind) {
+		names[object.ID()] = object.Text("name")
+	}
+	return names, nil
 }

@@ -19,7 +19,7 @@ import (
 const calicoNode = "calico-node"
 
 // showPlugin prints the number of objects in the shoot, the running programs, and the source of pods' addresses.
-func (d *openStackDemo) showPlugin(ctx context.Context) error {
+func (d *demo) showPlugin(ctx context.Context) error {
 	resource, err := d.readNetworkResource(ctx)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func workloadLine(name, kind string, spec corev1.PodSpec) string {
 }
 
 // pools describes the pods' ranges, and the encapsulation of their packets.
-func (d *openStackDemo) pools(ctx context.Context) ([]string, error) {
+func (d *demo) pools(ctx context.Context) ([]string, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "crd.projectcalico.org", Version: "v1", Kind: "IPPoolList"})
 	if err := d.Cluster.Client.List(ctx, list); err != nil {
@@ -88,7 +88,7 @@ func poolLine(pool unstructured.Unstructured) string {
 }
 
 // showEffective prints the effective configuration with defaults, a line for each field.
-func (d *openStackDemo) showEffective(ctx context.Context) error {
+func (d *demo) showEffective(ctx context.Context) error {
 	network, err := d.Source.Gardenlet.GetNetwork(ctx, d.shoot)
 	if err != nil {
 		return err

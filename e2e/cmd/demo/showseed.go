@@ -19,7 +19,7 @@ import (
 )
 
 // showSeed prints the Deployments in the seed with their images, and the Secrets that their pods mount.
-func (d *openStackDemo) showSeed(ctx context.Context) error {
+func (d *demo) showSeed(ctx context.Context) error {
 	deployments, secrets := &appsv1.DeploymentList{}, &corev1.SecretList{}
 	for _, list := range []client.ObjectList{deployments, secrets} {
 		if err := d.Source.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace())); err != nil {

@@ -20,7 +20,7 @@ import (
 const countsPerLine = 4
 
 // showShoot prints the number of objects that gardener-resource-manager has applied to the shoot, and names those that users use.
-func (d *openStackDemo) showShoot(ctx context.Context) error {
+func (d *demo) showShoot(ctx context.Context) error {
 	resources := &resourcesv1alpha1.ManagedResourceList{}
 	if err := d.Source.Client.List(ctx, resources, client.InNamespace(d.shoot.Namespace())); err != nil {
 		return err
@@ -63,7 +63,7 @@ func drawApplied(resource resourcesv1alpha1.ManagedResource) []string {
 }
 
 // classes lists the storage drivers and their classes.
-func (d *openStackDemo) classes(ctx context.Context) ([]string, error) {
+func (d *demo) classes(ctx context.Context) ([]string, error) {
 	drivers, classes, snapshots := &storagev1.CSIDriverList{}, &storagev1.StorageClassList{}, &unstructured.UnstructuredList{}
 	snapshots.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshotClassList"})
 	for _, list := range []client.ObjectList{drivers, classes, snapshots} {

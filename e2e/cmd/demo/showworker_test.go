@@ -19,11 +19,13 @@ func nodeThatIs(ready corev1.ConditionStatus) *corev1.Node {
 	return node
 }
 
-func TestServerLine(t *testing.T) {
-	server := fake.Server{ID: "1", Name: "shoot--dev--demo-cpu-z1-5d9f8-x7k2p", AvailabilityZone: "zone-a"}
+func TestServer_Line(t *testing.T) {
 	ports := []fake.Port{{DeviceID: "2"}, {DeviceID: "1", FixedIPs: []fake.FixedIP{{IPAddress: "10.250.0.5"}}}}
+	one := server{
+		name: "shoot--dev--demo-cpu-z1-5d9f8-x7k2p", zone: "zone-a", kind: "m1.small", boots: "gardenlinux", address: addressOf(ports, "1"),
+	}
 	assert.Equal(t, "shoot--dev--demo-cpu-z1-5d9f8-x7k2p          zone-a  m1.small   gardenlinux            10.250.0.5   Node Ready",
-		serverLine(server, "m1.small", "gardenlinux", addressOf(ports, "1"), nodeThatIs(corev1.ConditionTrue)))
+		one.line(nodeThatIs(corev1.ConditionTrue)))
 	assert.Equal(t, "no port", addressOf(ports, "2"))
 	assert.Equal(t, "volume of 25 GB", bootVolume([]fake.Volume{{ID: "1", Size: 20}, {ID: "2", Size: 25}}, "2"))
 	assert.Equal(t, "no volume", bootVolume(nil, "2"))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,18 +16,16 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/nodes"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-// The shoot's pools: one that is scaled, and one that is rolled. Machines of the first boot from volumes, with anti-affinity.
+// The shoot's pools: one that is scaled, and one that is rolled.
 const (
 	growing = "cpu"
 	rolled  = "mem"
@@ -43,21 +40,8 @@ type machineInventory struct {
 	garbage inventory
 }
 
-// newPools returns the pools as defaulted by Gardener's API server.
-func newPools() ([]gardencorev1beta1.Worker, error) {
-	config, err := json.Marshal(&openstackv1alpha1.WorkerConfig{
-		TypeMeta:    metav1.TypeMeta{APIVersion: openstackv1alpha1.GroupVersion().String(), Kind: "WorkerConfig"},
-		ServerGroup: &openstackv1alpha1.ServerGroup{Policy: "soft-anti-affinity"},
-	})
-	small, large := openstack.NewPool(growing, 3, 3), openstack.NewPool(rolled, 1, 1)
-	small.Volume = &gardencorev1beta1.Volume{VolumeSize: "25Gi"}
-	small.ProviderConfig = &runtime.RawExtension{Raw: config}
-	large.Machine.Type = openstack.LargeMachine
-	return []gardencorev1beta1.Worker{small, large}, err
-}
-
 // pool returns the shoot's pool of a name, for changes.
-func (d *openStackDemo) pool(name string) *gardencorev1beta1.Worker {
+func (d *demo) pool(name string) *gardencorev1beta1.Worker {
 	for i := range d.shoot.Workers {
 		if d.shoot.Workers[i].Name == name {
 			return &d.shoot.Workers[i]
@@ -67,37 +51,35 @@ func (d *openStackDemo) pool(name string) *gardencorev1beta1.Worker {
 }
 
 // prepareMachines prints what is real about machines, and what is simulated.
-func (d *openStackDemo) prepareMachines(ctx context.Context) (err error) {
+func (d *demo) prepareMachines(ctx context.Context) (err error) {
 	d.screen.Heading("Machines: machine-controller-manager and our machine controller are real. Simulated:")
-	beside := nodes.WithCloudControllerManager()
-	for _, duty := range nodes.Duties(beside) {
+	for _, duty := range nodes.Duties(d.entry.nodes...) {
 		d.screen.Linef("  · %s", duty)
 	}
 	d.screen.Linef("")
 	if d.machines.inSeed, err = listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace()); err != nil {
 		return err
 	}
-	d.machines.inCloud = d.inCloud()
-	return d.StartMachines(ctx, beside)
+	if d.machines.inCloud, err = d.Account.ResourceNames(ctx); err != nil {
+		return err
+	}
+	return d.StartMachines(ctx, d.entry.nodes...)
 }
 
-// inCloud names all resources of the shoot's account.
-func (d *openStackDemo) inCloud() []string { return d.cloud.Fake.State(d.account.Project).List() }
-
-func (d *openStackDemo) worker() shownObject {
+func (d *demo) worker() shownObject {
 	return shownObject{name: "worker/" + d.shoot.Name, get: func(ctx context.Context) (extensionsv1alpha1.Object, error) {
 		return d.Source.Gardenlet.GetWorker(ctx, d.shoot)
 	}}
 }
 
-func (d *openStackDemo) createWorker(ctx context.Context) error {
+func (d *demo) createWorker(ctx context.Context) error {
 	d.screen.Heading(fmt.Sprintf("gardenlet deploys machine-controller-manager and the Worker: pool %s with %d machines, pool %s with %d",
 		growing, d.pool(growing).Minimum, rolled, d.pool(rolled).Minimum))
 	cost, err := d.measure(ctx, d.worker(), d.ReconcileWorker)
 	if err != nil {
 		return err
 	}
-	calls := d.cloud.Log()
+	calls := d.Cloud.Log()
 	d.screen.Linef("  %s", cost)
 	d.screen.Heading("Servers in the cloud, and their Nodes in the shoot")
 	servers, err := d.showServers(ctx)
@@ -105,30 +87,33 @@ func (d *openStackDemo) createWorker(ctx context.Context) error {
 		return err
 	}
 	d.screen.Heading("Requests to the cloud, by name")
-	for _, line := range openstack.Costs(calls, servers) {
+	for _, line := range cloud.Costs(calls, servers) {
 		d.screen.Linef("  %s", line)
 	}
 	return nil
 }
 
-func (d *openStackDemo) reconcileWorker(ctx context.Context) error {
+func (d *demo) reconcileWorker(ctx context.Context) error {
 	if err := d.reconcileAgain(ctx, d.Worker.Name(), d.worker(), d.ReconcileWorker); err != nil {
 		return err
 	}
 	// One request for what the pool's machines share, and none for machines: those are machine-controller-manager's.
-	d.printCalls(d.cloud.Log())
+	d.printCalls(d.Cloud.Log())
 	return nil
 }
 
+// maxCall is how much of a call is shown: creations in AWS have long parameters.
+const maxCall = 160
+
 // printCalls lists calls in their order.
-func (d *openStackDemo) printCalls(calls wire.Calls) {
+func (d *demo) printCalls(calls wire.Calls) {
 	for _, call := range calls {
-		d.screen.Linef("    %s", call)
+		d.screen.Linef("    %s", cut(call.String(), maxCall))
 	}
 }
 
 // recordMachineObjects records the objects in the seed that were added with the machines.
-func (d *openStackDemo) recordMachineObjects(ctx context.Context) error {
+func (d *demo) recordMachineObjects(ctx context.Context) error {
 	now, err := listInventory(ctx, d.Source.Config, d.Source.Client, d.shoot.Namespace())
 	if err != nil {
 		return err
@@ -149,13 +134,18 @@ func (d *openStackDemo) recordMachineObjects(ctx context.Context) error {
 }
 
 // deleteNetworkAndWorker deletes both concurrently, as gardenlet does, and checks that nothing is left of them.
-func (d *openStackDemo) deleteNetworkAndWorker(ctx context.Context) error {
+func (d *demo) deleteNetworkAndWorker(ctx context.Context) error {
 	d.screen.Heading("gardenlet deletes the Network and the Worker concurrently")
 	inSeed, inShoot, err := d.partsOfNetwork(ctx)
 	if err != nil {
 		return err
 	}
-	start, servers := time.Now(), d.servers("")
+	servers, err := d.serverIDs(ctx, "")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	d.Cloud.ResetLog()
 	err = d.show(ctx, []shownObject{d.network(), d.worker()}, func(ctx context.Context) error {
 		both, ctx := errgroup.WithContext(ctx)
 		both.Go(func() error { return d.destroyNetwork(ctx) })
@@ -165,7 +155,7 @@ func (d *openStackDemo) deleteNetworkAndWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.screen.Linef("  %s in %.1f s", count(len(servers), "machine"), time.Since(start).Seconds())
+	d.screen.Linef("  %s: %s", count(len(servers), "machine"), costOf(d.Cloud.Log(), time.Since(start)))
 	if err := d.proveNoNetwork(ctx, inSeed, inShoot); err != nil {
 		return err
 	}
@@ -173,13 +163,13 @@ func (d *openStackDemo) deleteNetworkAndWorker(ctx context.Context) error {
 }
 
 // proveNoMachines checks that machines and all their objects are gone.
-func (d *openStackDemo) proveNoMachines(ctx context.Context) error {
+func (d *demo) proveNoMachines(ctx context.Context) error {
 	for _, check := range []struct {
 		of   string
 		left func(context.Context) ([]string, error)
 	}{
 		{"no Machine, MachineSet, MachineDeployment, MachineClass, and no Secret of theirs is in the seed", d.machinesLeft},
-		{"no server, port, volume or server group is in the cloud", d.serversLeft},
+		{"no " + d.entry.machines.what + " is in the cloud", d.serversLeft},
 		{"no Node is in the shoot", d.nodesLeft},
 	} {
 		left, err := check.left(ctx)
@@ -199,7 +189,7 @@ func (d *openStackDemo) proveNoMachines(ctx context.Context) error {
 }
 
 // machinesLeft names the remaining objects for machines in the seed, and finalizers on the credentials.
-func (d *openStackDemo) machinesLeft(ctx context.Context) (left []string, err error) {
+func (d *demo) machinesLeft(ctx context.Context) (left []string, err error) {
 	ofClasses := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
 	for _, kind := range []struct {
 		list client.ObjectList
@@ -237,19 +227,18 @@ func (d *openStackDemo) machinesLeft(ctx context.Context) (left []string, err er
 }
 
 // serversLeft names the cloud's resources for machines that did not exist before the first one.
-func (d *openStackDemo) serversLeft(context.Context) (left []string, err error) {
-	for _, name := range d.inCloud() {
-		isPart := slices.ContainsFunc([]string{"server ", "port ", "volume ", "server group "}, func(kind string) bool {
-			return strings.HasPrefix(name, kind)
-		})
+func (d *demo) serversLeft(ctx context.Context) (left []string, err error) {
+	names, err := d.Account.ResourceNames(ctx)
+	for _, name := range names {
+		isPart := slices.ContainsFunc(d.entry.machines.prefixes, func(kind string) bool { return strings.HasPrefix(name, kind) })
 		if isPart && !slices.Contains(d.machines.inCloud, name) {
 			left = append(left, name)
 		}
 	}
-	return left, nil
+	return left, err
 }
 
-func (d *openStackDemo) nodesLeft(ctx context.Context) (left []string, err error) {
+func (d *demo) nodesLeft(ctx context.Context) (left []string, err error) {
 	found, err := d.listNodes(ctx)
 	for _, node := range found {
 		left = append(left, node.Name)
@@ -261,7 +250,7 @@ func (d *openStackDemo) nodesLeft(ctx context.Context) (left []string, err error
 const tailLines = 20
 
 // stop stops the processes that run instead of pods, and prints their last output after a failure.
-func (d *openStackDemo) stop(err error) error {
+func (d *demo) stop(err error) error {
 	if err != nil && d.Source.Machines != nil {
 		d.screen.Linef("%s", d.screen.Styled(terminal.Dim, d.Source.Machines.Tails(tailLines)))
 	}

@@ -3,34 +3,97 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 )
 
-// scalePool adds a machine to a pool. The others stay.
-func (d *openStackDemo) scalePool(ctx context.Context) error {
-	pool := d.pool(growing)
-	previous := pool.Minimum
-	pool.Minimum, pool.Maximum = previous+1, previous+1
-	d.screen.Heading(fmt.Sprintf("The user wants %d machines in pool %s, not %d", pool.Minimum, growing, previous))
-	before := d.servers("")
-	cost, err := d.measure(ctx, d.worker(), d.ReconcileWorker)
+// scaleOut adds a machine to a pool. The others stay.
+func (d *demo) scaleOut(ctx context.Context) error {
+	before, after, err := d.scale(ctx, 1)
 	if err != nil {
 		return err
 	}
-	d.screen.Linef("  %s:", cost)
-	d.printCalls(d.cloud.Log())
-	after := d.servers("")
 	if kept := inBoth(before, after); len(kept) != len(before) || len(after) != len(before)+1 {
-		return fmt.Errorf("scaling pool %s from %d to %d machines: of servers %q there are now %q", growing, previous, pool.Minimum, before, after)
+		return fmt.Errorf("scaling pool %s out: of servers %q there are now %q", growing, before, after)
 	}
 	d.done(fmt.Sprintf("one server more, the other %d are the same", len(before)))
 	return d.recordMachineObjects(ctx)
 }
 
+// scaleIn removes a machine of a pool. The others stay.
+func (d *demo) scaleIn(ctx context.Context) error {
+	before, after, err := d.scale(ctx, -1)
+	if err != nil {
+		return err
+	}
+	if kept := inBoth(before, after); len(kept) != len(after) || len(after) != len(before)-1 {
+		return fmt.Errorf("scaling pool %s in: of servers %q there are now %q", growing, before, after)
+	}
+	d.done(fmt.Sprintf("one server less, the other %d are the same", len(after)))
+	return nil
+}
+
+// scale adds a number of machines to a pool, and returns the IDs of the shoot's servers before and after.
+func (d *demo) scale(ctx context.Context, by int32) (before, after []string, err error) {
+	pool := d.pool(growing)
+	previous := pool.Minimum
+	pool.Minimum, pool.Maximum = previous+by, previous+by
+	d.screen.Heading(fmt.Sprintf("The user wants %d machines in pool %s, not %d", pool.Minimum, growing, previous))
+	if before, err = d.serverIDs(ctx, ""); err != nil {
+		return nil, nil, err
+	}
+	cost, err := d.measure(ctx, d.worker(), func(ctx context.Context) error {
+		if err := d.ReconcileWorker(ctx); err != nil {
+			return err
+		}
+		after, err = d.waitServers(ctx, len(before)+int(by))
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	d.screen.Linef("  %s:", cost)
+	d.printCalls(d.Cloud.Log())
+	return before, after, nil
+}
+
+// waitServers waits until the shoot has a number of servers: a Worker does not wait for machines that a smaller pool no longer has.
+func (d *demo) waitServers(ctx context.Context, want int) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	for {
+		ids, err := d.serverIDs(ctx, "")
+		if err != nil || len(ids) == want {
+			return ids, err
+		}
+		if err := sleep(ctx, interval); err != nil {
+			return nil, fmt.Errorf("waiting for %s, there are %d: %w", count(want, "server"), len(ids), err)
+		}
+	}
+}
+
+// changeImage replaces the machines of a pool by machines with the latest image.
+func (d *demo) changeImage(ctx context.Context) error {
+	image := d.pool(rolled).Machine.Image
+	d.screen.Heading(fmt.Sprintf("The user wants pool %s on %s %s, not %s", rolled, image.Name, d.entry.machines.latestImage, *image.Version))
+	image.Version = new(d.entry.machines.latestImage)
+	if err := d.Source.Gardenlet.Prepare(ctx, d.shoot); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	return d.rollPool(ctx)
+}
+
 // rollPool replaces the machines of a pool by machines with another image, and checks that no others are replaced.
-func (d *openStackDemo) rollPool(ctx context.Context) error {
-	others, replaced := d.servers(growing), d.servers(rolled)
+func (d *demo) rollPool(ctx context.Context) error {
+	others, err := d.serverIDs(ctx, growing)
+	if err != nil {
+		return err
+	}
+	replaced, err := d.serverIDs(ctx, rolled)
+	if err != nil {
+		return err
+	}
 	if err := d.show(ctx, []shownObject{d.network(), d.worker()}, d.ReconcileWorker); err != nil {
 		return err
 	}
@@ -39,11 +102,18 @@ func (d *openStackDemo) rollPool(ctx context.Context) error {
 		return err
 	}
 	d.screen.Linef("")
-	if kept := inBoth(others, d.servers(growing)); len(kept) != len(others) {
+	grown, err := d.serverIDs(ctx, growing)
+	if err != nil {
+		return err
+	}
+	if kept := inBoth(others, grown); len(kept) != len(others) {
 		return fmt.Errorf("rolling pool %s: pool %s has kept %d of its %d servers", rolled, growing, len(kept), len(others))
 	}
 	d.done(fmt.Sprintf("pool %s has all of its %s, by their IDs", growing, count(len(others), "server")))
-	now := d.servers(rolled)
+	now, err := d.serverIDs(ctx, rolled)
+	if err != nil {
+		return err
+	}
 	if kept := inBoth(replaced, now); len(kept) > 0 || len(now) != len(replaced) {
 		return fmt.Errorf("rolling pool %s: of its servers %q it has now %q", rolled, replaced, now)
 	}
@@ -51,15 +121,17 @@ func (d *openStackDemo) rollPool(ctx context.Context) error {
 	return nil
 }
 
-// servers returns the IDs of the servers of a pool, or of all.
-func (d *openStackDemo) servers(pool string) []string {
-	ids := map[string]bool{}
-	for _, server := range d.cloud.Fake.State(d.account.Project).Servers {
-		if poolOf(server.Name, d.shoot.Namespace()) == pool || pool == "" {
-			ids[server.ID] = true
+// serverIDs returns the IDs of the servers of a pool, or of all, sorted.
+func (d *demo) serverIDs(ctx context.Context, pool string) ([]string, error) {
+	found, _, err := d.in.servers(ctx)
+	var ids []string
+	for _, one := range found {
+		if poolOf(one.name, d.shoot.Namespace()) == pool || pool == "" {
+			ids = append(ids, one.id)
 		}
 	}
-	return slices.Sorted(maps.Keys(ids))
+	slices.Sort(ids)
+	return ids, err
 }
 
 // inBoth returns the intersection.

@@ -42,12 +42,18 @@ func (l *Landscape) controllers() []*Controller {
 func (l *Landscape) newControllers() {
 	l.Infrastructure = &Controller{what: controller.Infrastructure()}
 	if l.options.Clusters {
-		l.ControlPlane = &Controller{what: controller.ControlPlane()}
+		l.ControlPlane = l.ofType(controller.ControlPlane())
 		l.Network = &Controller{what: controller.Network()}
 	}
 	if l.options.Machines {
-		l.Worker = &Controller{what: controller.Worker()}
+		l.Worker = l.ofType(controller.Worker())
 	}
+}
+
+// ofType returns a controller for the provider type of the options.
+func (l *Landscape) ofType(what controller.Binary) *Controller {
+	what.Types = []string{l.options.Type}
+	return &Controller{what: what}
 }
 
 // first lists the controllers that are started first.
@@ -76,8 +82,9 @@ func (l *Landscape) ours(controllers []*Controller) []program {
 }
 
 func (l *Landscape) machineController() program {
-	return program{name: controller.Machine().Name, build: func(ctx context.Context) (err error) {
-		l.MachineController, err = controller.Machine().Build(ctx)
+	what := controller.MachineFor(l.options.Type)
+	return program{name: what.Name, build: func(ctx context.Context) (err error) {
+		l.MachineController, err = what.Build(ctx)
 		return err
 	}}
 }

@@ -21,6 +21,8 @@ import (
 type Options struct {
 	// Cloud starts the cloud.
 	Cloud func() (cloud.Cloud, error)
+	// Type is the provider type that the controllers of Clusters and Machines serve.
+	Type string
 	// Clusters adds the controllers of contracts that write to shoots' clusters, and a seed that hosts those.
 	Clusters bool
 	// Machines adds the worker-controller and the machine controller, and such a seed.

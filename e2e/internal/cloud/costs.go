@@ -1,4 +1,4 @@
-package openstack
+package cloud
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 // Costs lists the requests per machine, a line per name, the most frequent first, with the sum. Requests that machines share are less than one
 // per machine.
 func Costs(calls wire.Calls, machines int) []string {
-	const layout = "%-34s %7s %12s"
-	row := func(name string, n int) string {
-		return fmt.Sprintf(layout, name, fmt.Sprint(n), fmt.Sprintf("%.2f", float64(n)/float64(max(machines, 1))))
-	}
-	count := calls.Count()
+	const layout = "%-*s %7s %12s"
+	count, width := calls.Count(), 34
 	names := make([]string, 0, len(count))
 	for name := range count {
-		names = append(names, name)
+		names, width = append(names, name), max(width, len(name))
+	}
+	row := func(name string, n int) string {
+		return fmt.Sprintf(layout, width, name, fmt.Sprint(n), fmt.Sprintf("%.2f", float64(n)/float64(max(machines, 1))))
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
-	lines := []string{fmt.Sprintf(layout, "", "calls", "per machine")}
+	lines := []string{fmt.Sprintf(layout, width, "", "calls", "per machine")}
 	for _, name := range names {
 		lines = append(lines, row(name, count[name]))
 	}

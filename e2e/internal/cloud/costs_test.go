@@ -1,18 +1,17 @@
-package openstack
+package cloud
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 func TestCosts(t *testing.T) {
-	login := wire.Call{Service: services.Keystone, Method: "POST", Path: "/v3/auth/tokens", Login: true}
-	server := wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"}
-	port := wire.Call{Service: services.Neutron, Method: "POST", Path: "/v2.0/ports"}
+	login := wire.Call{Service: "keystone", Method: "POST", Path: "/v3/auth/tokens", Login: true}
+	server := wire.Call{Service: "nova", Method: "POST", Path: "/v2.1/servers"}
+	port := wire.Call{Service: "neutron", Method: "POST", Path: "/v2.0/ports"}
 	assert.Equal(t, []string{
 		"                                     calls  per machine",
 		"neutron POST /v2.0/ports                 2         1.00",
