@@ -42,7 +42,7 @@ func (d *awsDemo) servers(context.Context) (servers []server, others []string, e
 	return servers, nil, err
 }
 
-func (d *awsDemo) steps() []step { return []step{d.scaleIn, d.changeImage, d.drawMachines} }
+func (d *awsDemo) steps() []step { return []step{d.changeImage, d.drawMachines} }
 
 func (d *awsDemo) drawMachines(context.Context) error {
 	return d.showResources("Resources in the cloud, with the machines")

@@ -78,7 +78,7 @@ func (d *demo) steps(exit bool) []step {
 		d.prepare, d.createInfrastructure, d.reconcileInfrastructure,
 		d.complete, d.startCluster, d.createControlPlane, d.reconcileControlPlane,
 		d.createNetwork, d.reconcileNetwork,
-		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scaleOut,
+		d.prepareMachines, d.createWorker, d.reconcileWorker, d.scaleOut, d.scaleIn,
 	}, d.in.steps()...)
 	if exit {
 		return append(steps, d.waitHealthy, d.deleteNetworkAndWorker, d.deleteControlPlane, d.stopCluster, d.deleteInfrastructure)

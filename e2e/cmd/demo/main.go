@@ -18,13 +18,15 @@ import (
 
 const usage = `Usage: make demo [CLOUD=openstack|aws] [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
-Brings up a real API server with Gardener's CRDs, a fake cloud, the infrastructure-controller, the controlplane-controller, the network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows
-how it comes into being and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the
-Network, and shows what then exists in the seed and in the shoot. Creates the Worker: machine-controller-manager and our machine
-controller make servers, which become Nodes; one pool grows, another gets a new image. Stays up until Ctrl-C. Nothing is left behind.
+Brings up a real API server with Gardener's CRDs, a fake cloud, the infrastructure-controller, the controlplane-controller, the
+network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows how it comes into being
+and what then exists in the cloud. Starts a second API server for the shoot, creates the ControlPlane and the Network, and shows
+what then exists in the seed and in the shoot. Creates the Worker: machine-controller-manager and our machine controller make
+servers, which become Nodes; one pool grows and shrinks again, another gets a new image. Stays up until Ctrl-C. Nothing is left
+behind.
 
 In OpenStack, it shows besides how the real cloud-controller-manager initializes the nodes, switches the overlay off, and shows how the
-Network changes in stages. In AWS, the shoot has three zones, and the pool shrinks again.
+Network changes in stages. In AWS, the shoot has three zones.
 
   --cloud NAME   openstack or aws (default openstack). The variable CLOUD of make demo says the same.
   --exit         delete all at once in gardenlet's order, prove that namespaces and cloud are empty, and end; exit code 1 if

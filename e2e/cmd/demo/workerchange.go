@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
+
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // scaleOut adds a machine to a pool. The others stay.
@@ -41,32 +45,37 @@ func (d *demo) scale(ctx context.Context, by int32) (before, after []string, err
 	if before, err = d.serverIDs(ctx, ""); err != nil {
 		return nil, nil, err
 	}
+	// gardenlet compares the times of the machine deployments by whole seconds.
+	if err := sleep(ctx, time.Second); err != nil {
+		return nil, nil, err
+	}
 	cost, err := d.measure(ctx, d.worker(), func(ctx context.Context) error {
 		if err := d.ReconcileWorker(ctx); err != nil {
 			return err
 		}
-		after, err = d.waitServers(ctx, len(before)+int(by))
-		return err
+		return d.waitMachines(ctx, len(before)+int(by))
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	d.screen.Linef("  %s:", cost)
 	d.printCalls(d.Cloud.Log())
-	return before, after, nil
+	after, err = d.serverIDs(ctx, "")
+	return before, after, err
 }
 
-// waitServers waits until the shoot has a number of servers: a Worker does not wait for machines that a smaller pool no longer has.
-func (d *demo) waitServers(ctx context.Context, want int) ([]string, error) {
+// waitMachines waits until the shoot has a number of Machines: a Worker does not wait for those that a smaller pool no longer has.
+func (d *demo) waitMachines(ctx context.Context, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	for {
-		ids, err := d.serverIDs(ctx, "")
-		if err != nil || len(ids) == want {
-			return ids, err
+		list := &machinev1alpha1.MachineList{}
+		err := d.Source.Client.List(ctx, list, client.InNamespace(d.shoot.Namespace()))
+		if err != nil || len(list.Items) == want {
+			return err
 		}
 		if err := sleep(ctx, interval); err != nil {
-			return nil, fmt.Errorf("waiting for %s, there are %d: %w", count(want, "server"), len(ids), err)
+			return fmt.Errorf("waiting for %s, there are %d: %w", count(want, "machine"), len(list.Items), err)
 		}
 	}
 }
