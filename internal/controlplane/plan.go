@@ -32,6 +32,9 @@ type Plan struct {
 	// Retired are objects in the shoot that upstream's extension left there for ever (resources.gardener.cloud/keep-object),
 	// in a form that does no harm. They are deleted from shoots that come from upstream.
 	Retired []client.Object
+	// RetiredAccess are ServiceAccounts in the shoot of components that upstream's extension deploys in any shoot, if need be without pods. Secrets with their
+	// tokens are deleted unless a component of the plan uses them.
+	RetiredAccess []string
 	// StaleNodeConditions are removed from all nodes once, when the plan names them first.
 	StaleNodeConditions []NodeCondition
 	// Messages are sentences for whoever reads the status.

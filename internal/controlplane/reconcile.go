@@ -125,7 +125,7 @@ func (d *deployment) writeShootAccess(ctx context.Context) error {
 }
 
 func (d *deployment) removeShootAccess(ctx context.Context) error {
-	return d.secrets.removeShootAccess(ctx, d.renderer.shootAccess())
+	return d.secrets.removeShootAccess(ctx, d.renderer.shootAccess(), d.plan.RetiredAccess)
 }
 
 func (d *deployment) deploySeed(ctx context.Context) error {

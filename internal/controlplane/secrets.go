@@ -57,15 +57,44 @@ func (s secrets) writeShootAccess(ctx context.Context, serviceAccounts []string)
 	return nil
 }
 
-// removeShootAccess deletes the Secrets of unused ServiceAccounts.
-func (s secrets) removeShootAccess(ctx context.Context, serviceAccounts []string) error {
+// removeShootAccess deletes the Secrets of unused ServiceAccounts: our own, and upstream's of retired ones.
+func (s secrets) removeShootAccess(ctx context.Context, serviceAccounts, retired []string) error {
 	needed := sets.New[string]()
 	for _, name := range serviceAccounts {
 		needed.Insert(component.ShootAccessSecret(name, s.namespace).Name)
 	}
-	return s.deleteOwned(ctx, func(secret *metav1.PartialObjectMetadata) bool {
+	if err := s.deleteOwned(ctx, func(secret *metav1.PartialObjectMetadata) bool {
 		return isShootAccess(secret) && !needed.Has(secret.Name)
-	})
+	}); err != nil {
+		return err
+	}
+	for _, name := range retired {
+		if secret := component.ShootAccessSecret(name, s.namespace); !needed.Has(secret.Name) {
+			if err := s.deleteShootAccess(ctx, secret); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleteShootAccess deletes a Secret if it exists. It reads it first: a reconciliation without changes makes no writes.
+func (s secrets) deleteShootAccess(ctx context.Context, secret *corev1.Secret) error {
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(secret), found); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading Secret %s: %w", secret.Name, err)
+		}
+		return nil
+	}
+	if !isShootAccess(found) {
+		return nil
+	}
+	if err := s.client.Delete(ctx, found); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting Secret %s: %w", secret.Name, err)
+	}
+	return nil
 }
 
 // ensureShootAccess keeps what gardener-resource-manager writes into the Secret: the token and its renewal time.

@@ -65,6 +65,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 		StorageClasses:  in.storageClasses(),
 		SnapshotClasses: in.snapshotClasses(),
 		Retired:         []client.Object{retiredBinding()},
+		RetiredAccess:   []string{routeControllerName, ipamControllerName, balancerName},
 		Messages:        in.featureGates().Messages("cloudControllerManager.featureGates"),
 	}
 	in.addNodeControllers(plan)

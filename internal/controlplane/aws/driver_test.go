@@ -87,6 +87,7 @@ func TestDriver_Plan(t *testing.T) {
 	plan := planOf(t, awsShoot())
 	folder.Check(t, "classes.yaml", golden.Manifest(t, csi.Classes(plan.StorageClasses, plan.SnapshotClasses)))
 	folder.Check(t, "retired.yaml", golden.Manifest(t, plan.Retired))
+	assert.Equal(t, []string{"aws-custom-route-controller", "aws-ipam-controller", "aws-load-balancer-controller"}, plan.RetiredAccess)
 }
 
 func TestDriver_Plan_Webhooks(t *testing.T) {
