@@ -97,8 +97,10 @@ func (d *deployment) graph() *contract.Graph {
 	classes := graph.Add(contract.Task{
 		Name: "deploying storage classes in the shoot", Do: d.deployStorageClasses, After: []contract.TaskID{crds},
 	})
+	// Upstream's extension has such webhooks among the components in the shoot: gardener-resource-manager deletes them by their names once they are left out
+	// there, so they are added afterwards.
 	webhooks := graph.Add(contract.Task{
-		Name: "deploying webhooks in the shoot", Do: d.deployShootWebhooks, SkipIf: len(d.plan.ShootWebhooks) == 0, After: []contract.TaskID{seed},
+		Name: "deploying webhooks in the shoot", Do: d.deployShootWebhooks, SkipIf: len(d.plan.ShootWebhooks) == 0, After: []contract.TaskID{seed, shoot},
 	})
 	everything := []contract.TaskID{seed, crds, shoot, classes, webhooks}
 	graph.Add(contract.Task{

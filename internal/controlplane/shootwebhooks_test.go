@@ -1,7 +1,9 @@
 package controlplane_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -105,4 +107,38 @@ func TestReconcile_ShootWebhooksWithoutServer(t *testing.T) {
 		return errorUnless(o.Status.LastError != nil, "there is no error")
 	})
 	assert.Contains(t, object.Status.LastError.Description, `webhooks "example": no component "cloud-controller-manager" serves webhooks`)
+}
+
+// Upstream's extension has such webhooks among the components in the shoot. gardener-resource-manager deletes objects that are left out of a ManagedResource, also
+// when another one has them meanwhile: they are only added when the components are applied.
+func TestReconcile_ShootWebhooksAmongUpstreamComponents(t *testing.T) {
+	d := &driver{change: withWebhooks}
+	config := map[string]any{
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "metadata": map[string]any{"name": "example"},
+	}
+	h := newHarness(t, d, func(subject *controlplanetest.Subject) {
+		subject.Inputs.Upstream = func(namespace string) []client.Object {
+			return upstreamManagedResource(t, namespace, controlplanetest.ShootObjects, []any{config})
+		}
+	})
+	h.Manager.Shoot().ClearHistory()
+	h.Manager.SetHibernated(true) // nothing is applied in the shoot
+	h.Start()
+	h.Deploy(v1beta1constants.GardenerOperationReconcile)
+	waiting := h.Wait(func(o *extensionsv1alpha1.ControlPlane) error {
+		if o.Status.LastOperation == nil {
+			return errors.New("it has not begun")
+		}
+		description := o.Status.LastOperation.Description
+		return errorUnless(strings.Contains(description, "deploying components in the shoot") && !strings.Contains(description, "in the seed"), description)
+	})
+	assert.NotContains(t, waiting.Status.LastOperation.Description, "webhooks")
+	h.Manager.SetHibernated(false)
+	require.NoError(t, h.Manager.ReconcileAll(t.Context()))
+	h.Succeeded()
+	assert.Len(t, webhooksInShoot(t, h), 2)
+	history := h.Manager.Shoot().History()
+	deleted, created := "deleted MutatingWebhookConfiguration example", "created MutatingWebhookConfiguration example"
+	require.Subset(t, history, []string{deleted, created})
+	assert.Less(t, slices.Index(history, deleted), slices.Index(history, created))
 }
