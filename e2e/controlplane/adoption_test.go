@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -15,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 const defaultClass = "storageclass.kubernetes.io/is-default-class"
@@ -26,37 +26,63 @@ func storageClass(name string) *storagev1.StorageClass {
 
 // testAdoption adopts a shoot that upstream's extension has created.
 func testAdoption(t *testing.T, env *environment) {
-	env.Shoot.ControlPlaneConfig, env.Shoot.Resources, env.Shoot.NetworkConfig = openstack.ControlPlaneConfig(), nil, nil
+	env.Shoot.ControlPlaneConfig, env.Shoot.Resources, env.Shoot.NetworkConfig = env.upstream.config(), nil, nil
 	env.Shoot.LastOperationType = gardencorev1beta1.LastOperationTypeReconcile
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
 	env.simulateUpstream(t)
 	there, authorities := env.snapshot(t), env.authorities(t)
+	env.fromUpstream = there
 	env.startController(t)
 	env.requestWithoutDefaultClass(t)
 	require.NoError(t, env.seed.Gardenlet.ControlPlane(env.Shoot).Wait(t.Context()))
-	env.awaitRolledOut(t)
-	env.assertRunning(t, ccm, csiController, snapshotController)
+	env.awaitResources(t, env.upstream.resources...)
+	env.assertRunning(t, env.upstream.running...)
 
-	now, namespace := env.snapshot(t), env.Shoot.Namespace()
-	seed := func(kind, name string) string { return "seed: " + kind + " " + namespace + "/" + name }
-	assert.ElementsMatch(t, []string{
-		seed("ConfigMap", "cloud-controller-manager-dashboards"),
-		seed("ManagedResource", upstreamConfiguration), seed("ManagedResource", upstreamWebhooks),
-		seed("Secret", "cloud-provider-config"), seed("Secret", "cloud-provider-disk-config"), seed("Secret", "cloud-provider-disk-config-csi"),
-		seed("Secret", resourceShoot+"-*"), seed("Secret", resourceShootCRDs+"-*"),
-		seed("Secret", upstreamWebhooks+"-*"), seed("Secret", resourceStorageClasses+"-*"),
-		seed("Secret", "managedresource-"+upstreamConfiguration+"-*"), seed("Secret", "managedresource-"+resourceSeed+"-*"),
-		// In the shoot: unused roles, webhooks without a server, and a Secret with a former name.
-		"shoot: ClusterRole /extensions.gardener.cloud:provider-openstack:csi-driver-node",
-		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:" + ccm,
-		"shoot: ClusterRoleBinding /extensions.gardener.cloud:provider-openstack:csi-driver-node",
-		"shoot: MutatingWebhookConfiguration /gardener-extension-provider-openstack-shoot",
-		"shoot: Secret kube-system/cloud-provider-config",
-	}, withoutHashes(now.RemovedSince(there)), "everything else is what it was")
+	now := env.snapshot(t)
+	assert.ElementsMatch(t, env.removedByAdoption(), withoutHashes(now.RemovedSince(there)), "everything else is what it was")
+	assert.ElementsMatch(t, env.upstream.replaced, replaced(there, now))
 	assert.Equal(t, authorities, env.authorities(t), "the CA stays")
-	assert.Subset(t, now.ChangedSince(there), []string{seed("Deployment", ccm), "shoot: DaemonSet kube-system/csi-driver-node"})
-	assert.Equal(t, "false", env.defaultOf(t, "default"), "the user's choice stands")
-	assert.Equal(t, "false", env.defaultOf(t, "default-class"))
+	assert.Subset(t, now.ChangedSince(there), []string{
+		"seed: Deployment " + env.Shoot.Namespace() + "/" + ccm, "shoot: DaemonSet kube-system/csi-driver-node",
+	})
+	for _, name := range env.storageClasses(t) {
+		assert.Equal(t, "false", env.defaultOf(t, name), "the user's choice stands: %s", name)
+	}
+}
+
+// removedByAdoption are the objects of upstream's extension that an adoption removes, without hashes in names.
+func (env *environment) removedByAdoption() []string {
+	prefix := "extensions.gardener.cloud:provider-" + env.upstream.provider + ":"
+	removed := append([]string{
+		"seed: ManagedResource NAMESPACE/" + upstreamConfiguration,
+		"seed: Secret NAMESPACE/" + resourceShoot + "-*",
+		"seed: Secret NAMESPACE/" + resourceShootCRDs + "-*",
+		"seed: Secret NAMESPACE/" + resourceShootWebhooks + "-*",
+		"seed: Secret NAMESPACE/" + resourceStorageClasses + "-*",
+		"seed: Secret NAMESPACE/managedresource-" + upstreamConfiguration + "-*",
+		"seed: Secret NAMESPACE/managedresource-" + resourceSeed + "-*",
+		// Unused roles, and webhooks without a server.
+		"shoot: ClusterRole /" + prefix + "csi-driver-node",
+		"shoot: ClusterRoleBinding /" + prefix + ccm,
+		"shoot: ClusterRoleBinding /" + prefix + "csi-driver-node",
+		"shoot: MutatingWebhookConfiguration /gardener-extension-provider-" + env.upstream.provider + "-shoot",
+	}, slices.Concat(env.upstream.removed, env.upstream.replaced)...)
+	for i := range removed {
+		removed[i] = strings.ReplaceAll(removed[i], "NAMESPACE", env.Shoot.Namespace())
+	}
+	return removed
+}
+
+// storageClasses returns the names of the shoot's storage classes.
+func (env *environment) storageClasses(t *testing.T) (names []string) {
+	t.Helper()
+	list := &storagev1.StorageClassList{}
+	require.NoError(t, env.Cluster.Client.List(t.Context(), list))
+	for _, class := range list.Items {
+		names = append(names, class.Name)
+	}
+	require.NotEmpty(t, names)
+	return names
 }
 
 // requestWithoutDefaultClass reconciles the ControlPlane after a user has disabled the default class. With upstream's extension,

@@ -42,7 +42,7 @@ func testCloudControllerManager(t *testing.T, env *environment) {
 	assert.Equal(t, "openstack:///"+env.site.server, node.Spec.ProviderID)
 	assert.Contains(t, node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: env.site.address})
 	assert.Equal(t, env.site.zone, node.Labels[corev1.LabelTopologyZone])
-	assert.Equal(t, env.Cloud.Region(), node.Labels[corev1.LabelTopologyRegion])
+	assert.Equal(t, env.openstack.Cloud.Region(), node.Labels[corev1.LabelTopologyRegion])
 	assert.Equal(t, flavor, node.Labels[corev1.LabelInstanceTypeStable])
 
 	env.makeService(t, "web")

@@ -22,7 +22,7 @@ func testCredentials(t *testing.T, env *environment) {
 	for name, deployment := range deployments {
 		pods[name] = env.pods(t, deployment)
 	}
-	require.NoError(t, env.Cloud.Fake.SetPassword(env.Account.User, specialCharacters))
+	require.NoError(t, env.openstack.Cloud.Fake.SetPassword(env.openstack.Account.User, specialCharacters))
 	env.Shoot.Credentials["password"] = []byte(specialCharacters)
 	env.reconcile(t)
 	env.awaitRolledOut(t)

@@ -24,7 +24,12 @@ const controllerName = "controlplane-controller"
 
 // environment has the clusters, the seed that hosts the shoot, and the running controller, if any.
 type environment struct {
-	*openstack.Clusters
+	*clusters.Clusters
+	// openstack is the cloud of a shoot in OpenStack.
+	openstack *openstack.Clusters
+	// upstream is the extension that simulateUpstream simulates.
+	upstream   upstreamExtension
+	what       controller.Binary
 	seed       *clusters.Seed
 	binary     string
 	controller *controller.Controller
@@ -37,17 +42,15 @@ type environment struct {
 	dir string
 	// initial are the objects before the first ControlPlane.
 	initial clusterstest.Snapshot
+	// fromUpstream are the objects before an adoption.
+	fromUpstream clusterstest.Snapshot
 }
 
 // newEnvironment returns an environment with a shoot whose infrastructure is ready.
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
-	options := clusters.Options{Cloud: openstack.OpenFake, Seeds: 2}
-	env := &environment{Clusters: openstack.In(clusterstest.NewHosting(t, options)), dir: t.TempDir()}
-	env.seed = env.Source
-	var err error
-	env.binary, err = controller.ControlPlane().Build(t.Context())
-	require.NoError(t, err)
+	env := newEnvironmentIn(t, clusters.Options{Cloud: openstack.OpenFake, Seeds: 2}, controller.ControlPlane(), upstreamOpenStack())
+	env.openstack = openstack.In(env.Clusters)
 	env.makeSite(t)
 	env.initial = env.snapshot(t)
 	t.Cleanup(func() {
@@ -55,6 +58,17 @@ func newEnvironment(t *testing.T) *environment {
 			env.ccm.Stop()
 		}
 	})
+	return env
+}
+
+// newEnvironmentIn returns an environment with a shoot that has no infrastructure.
+func newEnvironmentIn(t *testing.T, options clusters.Options, what controller.Binary, upstream upstreamExtension) *environment {
+	t.Helper()
+	env := &environment{Clusters: clusterstest.NewHosting(t, options), dir: t.TempDir(), what: what, upstream: upstream}
+	env.seed = env.Source
+	var err error
+	env.binary, err = what.Build(t.Context())
+	require.NoError(t, err)
 	return env
 }
 
@@ -69,7 +83,7 @@ func (env *environment) startController(t *testing.T) {
 	t.Helper()
 	require.Nil(t, env.controller, "one controller at a time")
 	var err error
-	env.controller, err = env.seed.StartController(t.Context(), controller.ControlPlane(), controller.Options{
+	env.controller, err = env.seed.StartController(t.Context(), env.what, controller.Options{
 		Path: env.binary, Args: []string{"--disable-webhooks=*"},
 	})
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ const reference = "manila"
 
 // testManila enables shared file systems, with credentials of their own.
 func testManila(t *testing.T, env *environment) {
-	credentials, id, err := env.Account.ApplicationCredential(t.Context(), "manila")
+	credentials, id, err := env.openstack.Account.ApplicationCredential(t.Context(), "manila")
 	require.NoError(t, err)
 	env.manilaCredentials = credentials
 	config := openstack.ControlPlaneConfig()

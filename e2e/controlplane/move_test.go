@@ -67,7 +67,7 @@ func (env *environment) restore(t *testing.T, state *gardencorev1beta1.ShootStat
 func (env *environment) authorities(t *testing.T) map[string]string {
 	t.Helper()
 	list := &corev1.SecretList{}
-	require.NoError(t, env.seed.Client.List(t.Context(), list, client.InNamespace(env.Shoot.Namespace()), client.MatchingLabels{"name": authority}))
+	require.NoError(t, env.seed.Client.List(t.Context(), list, client.InNamespace(env.Shoot.Namespace()), client.MatchingLabels{"name": env.upstream.authority()}))
 	found := map[string]string{}
 	for _, secret := range list.Items {
 		found[secret.Name] = string(secret.Data["ca.crt"]) + string(secret.Data["ca.key"])

@@ -11,8 +11,6 @@ import (
 	extensionssecretsmanager "github.com/gardener/gardener/extensions/pkg/util/secret/manager"
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/extensions"
-	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
-	"github.com/gardener/gardener/pkg/utils/secrets"
 	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/assert"
@@ -25,7 +23,7 @@ import (
 
 const (
 	identity    = "provider-openstack-controlplane"
-	authority   = "ca-provider-openstack-controlplane"
+	authority   = "ca-" + identity
 	certificate = "cloud-controller-manager-server"
 )
 
@@ -65,30 +63,13 @@ func (env *environment) issueByLibrary(t *testing.T, namespace string) {
 	cluster, err := extensions.GetCluster(t.Context(), env.seed.Client, env.Shoot.Namespace())
 	require.NoError(t, err)
 	cluster.ObjectMeta.Name = namespace
-	configs := upstreamCertificates(namespace)
+	configs := env.upstream.certificates(namespace)
 	manager, err := extensionssecretsmanager.SecretsManagerForCluster(
-		t.Context(), logr.Discard(), clock.RealClock{}, env.seed.Client, cluster, identity, configs)
+		t.Context(), logr.Discard(), clock.RealClock{}, env.seed.Client, cluster, env.upstream.identity(), configs)
 	require.NoError(t, err)
 	_, err = extensionssecretsmanager.GenerateAllSecrets(t.Context(), manager, configs)
 	require.NoError(t, err)
 	require.NoError(t, manager.Cleanup(t.Context()))
-}
-
-// upstreamCertificates are upstream's certificates.
-func upstreamCertificates(namespace string) []extensionssecretsmanager.SecretConfigWithOptions {
-	return []extensionssecretsmanager.SecretConfigWithOptions{
-		{
-			Config:  &secrets.CertificateSecretConfig{Name: authority, CommonName: authority, CertType: secrets.CACert},
-			Options: []secretsmanager.GenerateOption{secretsmanager.Persist()},
-		},
-		{
-			Config: &secrets.CertificateSecretConfig{
-				Name: certificate, CommonName: ccm, DNSNames: kubernetesutils.DNSNamesForService(ccm, namespace),
-				CertType: secrets.ServerCert, SkipPublishingCACertificate: true,
-			},
-			Options: []secretsmanager.GenerateOption{secretsmanager.SignedByCA(authority)},
-		},
-	}
 }
 
 // issued are a secrets manager's Secrets, without random content.

@@ -32,7 +32,7 @@ type site struct {
 // makeSite lets infrastructure-controller create the infrastructure, copies its status as gardenlet does, and adds a node to the shoot.
 func (env *environment) makeSite(t *testing.T) {
 	t.Helper()
-	infrastructure := openstack.InfrastructureConfig(env.Cloud)
+	infrastructure := openstack.InfrastructureConfig(env.openstack.Cloud)
 	infrastructure.Networks.ShareNetwork = &openstackv1alpha1.ShareNetwork{Enabled: true}
 	env.Shoot.InfrastructureConfig = infrastructure
 	require.NoError(t, env.seed.Gardenlet.Prepare(t.Context(), env.Shoot))
@@ -78,7 +78,7 @@ func (env *environment) makeNode(t *testing.T, status openstackv1alpha1.Infrastr
 // asMember makes a request as the shoot's account.
 func (env *environment) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
 	t.Helper()
-	answer, err := env.Account.DoAsMember(t.Context(), method, service, path, body)
+	answer, err := env.openstack.Account.DoAsMember(t.Context(), method, service, path, body)
 	require.NoError(t, err)
 	return answer
 }
@@ -98,7 +98,7 @@ func (env *environment) pick(t *testing.T, service conformance.Service, path, ki
 // asOperator reads resources of all projects as the cloud's operator, also when the account's password has changed.
 func (env *environment) asOperator(t *testing.T, service conformance.Service, path string) conformance.Object {
 	t.Helper()
-	answer, err := env.Account.DoAsOperator(t.Context(), http.MethodGet, service, path, nil)
+	answer, err := env.openstack.Account.DoAsOperator(t.Context(), http.MethodGet, service, path, nil)
 	require.NoError(t, err)
 	return answer
 }

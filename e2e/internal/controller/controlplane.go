@@ -1,6 +1,9 @@
 package controller
 
 // ControlPlane is the controlplane-controller.
-func ControlPlane() Binary {
-	return withRole(Binary{Name: "controlplane-controller", Types: []string{"openstack", "aws"}})
+func ControlPlane() Binary { return ControlPlaneFor("openstack", "aws") }
+
+// ControlPlaneFor is the controlplane-controller for some provider types.
+func ControlPlaneFor(types ...string) Binary {
+	return withRole(Binary{Name: "controlplane-controller", Types: types})
 }

@@ -101,7 +101,7 @@ func (s *Shoot) deployControlPlane(ctx context.Context, certificate string) erro
 		return fmt.Errorf("reading the Cluster of shoot %s: %w", s.Name, err)
 	}
 	words := []string{
-		"NAMESPACE", s.Namespace(), "SERVER-CERTIFICATE", certificate,
+		"NAMESPACE", s.Namespace(), "CERTIFICATE:" + cloudControllerManager + "-server", certificate,
 		"GENERIC-KUBECONFIG", cluster.ObjectMeta.Annotations[v1beta1constants.AnnotationKeyGenericTokenKubeconfigSecretName],
 	}
 	for _, resource := range []struct {
