@@ -162,7 +162,7 @@ func testCreateInGroup(t *testing.T, env *environment) {
 // assertVolumes makes sure that each machine has those of its pool, which go with it, and that there are no others.
 func (env *environment) assertVolumes(t *testing.T) {
 	t.Helper()
-	volumes := env.Cloud.Fake.State(env.Account.Project).Volumes
+	volumes := env.openstack.Cloud.Fake.State(env.openstack.Account.Project).Volumes
 	assert.Len(t, volumes, 2*len(env.servers("")))
 	for _, server := range env.servers("") {
 		var sizes []int
@@ -180,7 +180,7 @@ func (env *environment) assertVolumes(t *testing.T) {
 // assertGroup makes sure that there is one server group, with all servers in it, and returns its ID.
 func (env *environment) assertGroup(t *testing.T) string {
 	t.Helper()
-	groups := env.Cloud.Fake.State(env.Account.Project).ServerGroups
+	groups := env.openstack.Cloud.Fake.State(env.openstack.Account.Project).ServerGroups
 	require.Len(t, groups, 1)
 	assert.ElementsMatch(t, ids(env.servers("")), groups[0].Members)
 	var status openstackv1alpha1.WorkerStatus

@@ -98,7 +98,7 @@ func testForceDelete(t *testing.T, env *environment) {
 // asMember makes a request as the shoot's account, behind everybody's back.
 func (env *environment) asMember(t *testing.T, method string, service conformance.Service, path string, body any) conformance.Object {
 	t.Helper()
-	answer, err := env.Account.DoAsMember(t.Context(), method, service, path, body)
+	answer, err := env.openstack.Account.DoAsMember(t.Context(), method, service, path, body)
 	require.NoError(t, err)
 	return answer
 }

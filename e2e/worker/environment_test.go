@@ -16,6 +16,7 @@ import (
 
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
+	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
@@ -30,7 +31,11 @@ const controllerName = "worker-controller"
 
 // environment has the clusters, the seed that hosts the shoot, and its running controllers.
 type environment struct {
-	*openstack.Clusters
+	*clusters.Clusters
+	// openstack is the cloud of a shoot in OpenStack.
+	openstack   *openstack.Clusters
+	adoption    adoption
+	what        controller.Binary
 	seed        *clusters.Seed
 	binary      string
 	controllers []*controller.Controller
@@ -44,32 +49,48 @@ type environment struct {
 // newEnvironment returns an environment with a shoot whose Infrastructure is ready, without machines.
 func newEnvironment(t *testing.T, options clusters.Options) *environment {
 	t.Helper()
-	options.Cloud, options.Machines = openstack.OpenFake, true
-	env := &environment{Clusters: openstack.In(clusterstest.NewHosting(t, options))}
+	options.Cloud = openstack.OpenFake
+	env := newEnvironmentIn(t, options, controller.Worker(), adoptionFromOpenStack())
+	env.openstack = openstack.In(env.Clusters)
+	require.NoError(t, json.Unmarshal(clusterstest.MakeInfrastructure(t, env.Clusters), &env.site))
+	env.Shoot.Credentials["authURL"] = []byte(env.openstack.Cloud.AuthURL()) // as the webhook of the controlplane-controller completes them
+	env.openstack.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
+	env.startMachines(t)
+	return env
+}
+
+// newEnvironmentIn returns an environment with a shoot that has no Infrastructure.
+func newEnvironmentIn(t *testing.T, options clusters.Options, what controller.Binary, adoption adoption) *environment {
+	t.Helper()
+	options.Machines = true
+	env := &environment{Clusters: clusterstest.NewHosting(t, options), what: what, adoption: adoption}
 	env.seed = env.Source
 	var err error
-	env.binary, err = controller.Worker().Build(t.Context())
+	env.binary, err = what.Build(t.Context())
 	require.NoError(t, err)
-	machineController, err := controller.Machine().Build(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(clusterstest.MakeInfrastructure(t, env.Clusters.Clusters), &env.site))
-	env.infrastructure = env.inventory(t)
-	env.Account.OfferMachines(env.Shoot)
-	env.Shoot.Credentials["authURL"] = []byte(env.Cloud.AuthURL()) // as the webhook of the controlplane-controller completes them
-	env.Cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{After: 300 * time.Millisecond})
+	return env
+}
 
+// startMachines makes machines possible, once the shoot has its Infrastructure.
+func (env *environment) startMachines(t *testing.T) {
+	t.Helper()
+	account, err := cloud.WithMachines(env.Account)
+	require.NoError(t, err)
+	account.OfferMachines(env.Shoot)
+	env.infrastructure = env.inventory(t)
+	machineController, err := controller.MachineFor(env.Shoot.ProviderType).Build(t.Context())
+	require.NoError(t, err)
 	require.NoError(t, env.StartMachines(t.Context(), clusters.MachineOptions{
 		Controller: machineController, Flags: map[string]string{"resource-exhausted-retry": "5s"},
 	}))
 	env.initial = env.snapshot(t)
-	return env
 }
 
 // removeManager removes machine-controller-manager as gardenlet does. Until then it must have had all rights that it used; some may have been granted
 // a moment after its start.
 func (env *environment) removeManager(t *testing.T) {
 	t.Helper()
-	for _, container := range []string{mcm.Manager, openstack.MachineController} {
+	for _, container := range []string{mcm.Manager, mcm.MachineController(env.Shoot.ProviderType)} {
 		env.seed.Machines.Kill(env.Shoot.Namespace(), container) // watches are logged when they end
 	}
 	clusterstest.AwaitNothingForbidden(t, env.seed.AuditLog(), audit.UserOf(env.Shoot.Namespace(), mcm.Manager))
@@ -92,13 +113,12 @@ func (env *environment) startController(t *testing.T) {
 
 func (env *environment) startOneMore(t *testing.T, options controller.Options) {
 	t.Helper()
-	what := controller.Worker()
-	args, err := what.WebhookArgs()
+	args, err := env.what.WebhookArgs()
 	require.NoError(t, err)
 	options.Path, options.Args = env.binary, args
-	started, err := env.seed.StartController(t.Context(), what, options)
+	started, err := env.seed.StartController(t.Context(), env.what, options)
 	require.NoError(t, err)
-	require.NoError(t, what.AwaitWebhooks(t.Context(), env.seed.Client))
+	require.NoError(t, env.what.AwaitWebhooks(t.Context(), env.seed.Client))
 	env.controllers = append(env.controllers, started)
 }
 

@@ -104,7 +104,7 @@ func (env *environment) killLeader(t *testing.T) {
 // testQuota lets a pool grow beyond what the project may have. It is said what is missing, and heals as soon as it is there.
 func testQuota(t *testing.T, env *environment) {
 	there := len(env.servers(""))
-	require.NoError(t, env.Cloud.Fake.SetQuota(env.Account.Project, "instances", there))
+	require.NoError(t, env.openstack.Cloud.Fake.SetQuota(env.openstack.Account.Project, "instances", there))
 	pool := env.pool(t, cpu)
 	pool.Minimum, pool.Maximum = pool.Minimum+1, pool.Maximum+1
 	component := env.requestReconcile(t)
@@ -121,7 +121,7 @@ func testQuota(t *testing.T, env *environment) {
 	}
 	assert.Len(t, env.servers(""), there)
 
-	require.NoError(t, env.Cloud.Fake.SetQuota(env.Account.Project, "instances", there+1))
+	require.NoError(t, env.openstack.Cloud.Fake.SetQuota(env.openstack.Account.Project, "instances", there+1))
 	clusterstest.Eventually(t, "the machine comes", func() bool { return len(env.servers("")) == there+1 })
 	clusterstest.Eventually(t, "the error is gone", func() bool {
 		status := env.object(t).Status
@@ -129,5 +129,5 @@ func testQuota(t *testing.T, env *environment) {
 	})
 	require.NoError(t, component.Wait(t.Context()))
 	env.assertMachines(t)
-	require.NoError(t, env.Cloud.Fake.SetQuota(env.Account.Project, "instances", -1))
+	require.NoError(t, env.openstack.Cloud.Fake.SetQuota(env.openstack.Account.Project, "instances", -1))
 }

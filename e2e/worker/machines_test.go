@@ -22,15 +22,20 @@ import (
 // inventory names all that the shoot's account has in the cloud.
 func (env *environment) inventory(t *testing.T) []string {
 	t.Helper()
-	names := env.Cloud.Fake.State(env.Account.Project).List()
-	slices.Sort(names)
+	if env.openstack != nil {
+		names := env.openstack.Cloud.Fake.State(env.openstack.Account.Project).List()
+		slices.Sort(names)
+		return names
+	}
+	names, err := env.Account.ResourceNames(t.Context())
+	require.NoError(t, err)
 	return names
 }
 
 // servers lists those of a pool that the cloud has, by their IDs; of all pools where the name is empty.
 func (env *environment) servers(pool string) map[string]fake.Server {
 	servers := map[string]fake.Server{}
-	for _, server := range env.Cloud.Fake.State(env.Account.Project).Servers {
+	for _, server := range env.openstack.Cloud.Fake.State(env.openstack.Account.Project).Servers {
 		if strings.HasPrefix(server.Name, env.Shoot.Namespace()+"-"+pool) {
 			servers[server.ID] = server
 		}
@@ -43,7 +48,7 @@ func ids(servers map[string]fake.Server) []string { return slices.Sorted(maps.Ke
 
 // portsOf lists the ports of a server.
 func (env *environment) portsOf(server string) []fake.Port {
-	ports := env.Cloud.Fake.State(env.Account.Project).Ports
+	ports := env.openstack.Cloud.Fake.State(env.openstack.Account.Project).Ports
 	return slices.DeleteFunc(ports, func(p fake.Port) bool { return p.DeviceID != server })
 }
 
@@ -118,13 +123,13 @@ func (env *environment) assertMachines(t *testing.T) {
 		assert.Equal(t, machinev1alpha1.MachineRunning, machine.Status.CurrentStatus.Phase, machine.Name)
 		server, found := servers[machine.Spec.ProviderID[strings.LastIndex(machine.Spec.ProviderID, "/")+1:]]
 		require.True(t, found, machine.Spec.ProviderID)
-		assert.Equal(t, "openstack:///"+env.Cloud.Region()+"/"+server.ID, machine.Spec.ProviderID)
+		assert.Equal(t, "openstack:///"+env.openstack.Cloud.Region()+"/"+server.ID, machine.Spec.ProviderID)
 		assert.Equal(t, machine.Name, server.Name)
 		assert.Equal(t, machine.Name, machine.Labels[machinev1alpha1.NodeLabelKey])
 		assert.Len(t, env.portsOf(server.ID), 1, server.Name)
 	}
 	assert.Len(t, env.listNodes(t, ""), len(servers))
-	state := env.Cloud.Fake.State(env.Account.Project)
+	state := env.openstack.Cloud.Fake.State(env.openstack.Account.Project)
 	more := len(servers) * 2 // a server, a port
 	assert.Len(t, env.inventory(t), len(env.infrastructure)+more+len(state.ServerGroups)+len(state.Volumes), "%v", env.inventory(t))
 }

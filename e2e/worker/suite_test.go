@@ -16,6 +16,9 @@ type part struct {
 	run  func(*testing.T, *environment)
 }
 
+// newEnvironmentFunc returns the environment of a shoot in a cloud.
+type newEnvironmentFunc func(*testing.T, clusters.Options) *environment
+
 // TestWorker leads shoots through their lives, side by side, each with API servers of its own.
 func TestWorker(t *testing.T) {
 	for _, duty := range nodes.Duties() {
@@ -23,13 +26,16 @@ func TestWorker(t *testing.T) {
 	}
 	var requests clusterstest.Requests
 	var runs sync.WaitGroup // t.Parallel would have two at a time on two processors, but they wait more than they work
-	start := func(name string, options clusters.Options, parts []part, expectedErrors ...string) {
-		runs.Go(func() { t.Run(name, func(t *testing.T) { runParts(t, &requests, options, parts, expectedErrors) }) })
+	start := func(name string, environment newEnvironmentFunc, options clusters.Options, parts []part, expectedErrors ...string) {
+		runs.Go(func() {
+			t.Run(name, func(t *testing.T) { runParts(t, &requests, environment(t, options), parts, expectedErrors) })
+		})
 	}
-	start("Steady", clusters.Options{}, regularParts())
-	start("InPlace", clusters.Options{}, inPlaceParts())
-	start("Restless", clusters.Options{Seeds: 2}, moveParts())
-	start("Unlucky", clusters.Options{}, failureParts(), "the project's quota is used up")
+	start("Steady", newEnvironment, clusters.Options{}, regularParts())
+	start("InPlace", newEnvironment, clusters.Options{}, inPlaceParts())
+	start("Restless", newEnvironment, clusters.Options{Seeds: 2}, moveParts())
+	start("Unlucky", newEnvironment, clusters.Options{}, failureParts(), "the project's quota is used up")
+	start("AWS", newAWSEnvironment, clusters.Options{}, adoptionParts())
 	runs.Wait()
 	if !t.Failed() {
 		t.Run("Rights", func(t *testing.T) { requests.AssertAllNeeded(t, controller.Worker(), "pods") })
@@ -60,6 +66,11 @@ func inPlaceParts() []part {
 	}
 }
 
+// adoptionParts is a shoot that upstream's extension has created.
+func adoptionParts() []part {
+	return []part{{"TakeOver", testAdoption}, {"DeleteTakenOver", testDelete}}
+}
+
 // moveParts is a shoot that moves and sleeps.
 func moveParts() []part {
 	return []part{
@@ -81,10 +92,9 @@ func failureParts() []part {
 	}
 }
 
-func runParts(t *testing.T, requests *clusterstest.Requests, options clusters.Options, parts []part, expectedErrors []string) {
-	env := newEnvironment(t, options)
+func runParts(t *testing.T, requests *clusterstest.Requests, env *environment, parts []part, expectedErrors []string) {
 	clusterstest.AssertNoErrors(t, env.Clusters, expectedErrors...)
-	defer func() { requests.Add(t, controller.Worker(), env.Seeds...) }()
+	defer func() { requests.Add(t, env.what, env.Seeds...) }()
 	for _, part := range parts {
 		if !t.Run(part.name, func(t *testing.T) { part.run(t, env) }) {
 			break // the next would only say the same in more words

@@ -1,4 +1,4 @@
-// Package upstream simulates the extensions from which Trellis adopts shoots, gardener-extension-provider-openstack and
+// Package upstream simulates the extensions from which Trellis adopts shoots, gardener-extension-provider-openstack, the machines of provider-aws, and
 // gardener-extension-networking-calico: their registrations, values and webhooks in a landscape, and the objects of a shoot that they have
 // created. It must not depend on the adoption.
 //

@@ -5,18 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
-	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
-	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstackmachinev1alpha1 "github.com/trellis-garden/trellis/apis/openstack/machine/v1alpha1"
@@ -90,74 +83,25 @@ func (s *Shoot) awaitMachines(ctx context.Context, pools []extensionsv1alpha1.Wo
 	}
 }
 
-// MakeMachines creates the machines of a pool with one zone, with the names of Gardener's library, and returns that of their deployment. The
-// pool's volumes are ignored.
+// MakeMachines creates the machines of a pool with one zone, and returns the name of their deployment. The pool's volumes are ignored.
 func (s *Shoot) MakeMachines(ctx context.Context, pool extensionsv1alpha1.WorkerPool) (string, error) {
-	hash, err := extensionsworker.WorkerPoolHash(pool, &extensionscontroller.Cluster{Shoot: &gardencorev1beta1.Shoot{}}, nil, nil)
+	spec, err := s.providerSpec(pool)
 	if err != nil {
 		return "", err
 	}
-	name := s.Namespace() + "-" + pool.Name + "-z1"
-	if err := s.makeClass(ctx, name+"-"+hash, pool); err != nil {
-		return "", err
-	}
-	labels := map[string]string{"name": name}
-	nodeLabels := map[string]string{
-		"topology.cinder.csi.openstack.org/zone": openstack.Zone, "topology.manila.csi.openstack.org/zone": openstack.Zone,
-	}
-	maps.Copy(nodeLabels, pool.Labels)
-	deployment := &machinev1alpha1.MachineDeployment{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: s.Namespace(), Labels: map[string]string{v1beta1constants.LabelWorkerPool: pool.Name},
-		},
-		Spec: machinev1alpha1.MachineDeploymentSpec{
-			Replicas: pool.Minimum, MinReadySeconds: 500, RevisionHistoryLimit: new(int32(0)), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Strategy: machinev1alpha1.MachineDeploymentStrategy{
-				Type: machinev1alpha1.RollingUpdateMachineDeploymentStrategyType,
-				RollingUpdate: &machinev1alpha1.RollingUpdateMachineDeployment{
-					UpdateConfiguration: machinev1alpha1.UpdateConfiguration{MaxSurge: &pool.MaxSurge, MaxUnavailable: &pool.MaxUnavailable},
-				},
-			},
-			Template: machinev1alpha1.MachineTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec: machinev1alpha1.MachineSpec{
-					Class:                machinev1alpha1.ClassSpec{Kind: "MachineClass", Name: name + "-" + hash},
-					NodeTemplateSpec:     machinev1alpha1.NodeTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: nodeLabels}},
-					MachineConfiguration: &machinev1alpha1.MachineConfiguration{},
-				},
-			},
-		},
-	}
-	return name, s.Gardenlet.Seed.Create(ctx, deployment)
-}
-
-func (s *Shoot) makeClass(ctx context.Context, name string, pool extensionsv1alpha1.WorkerPool) error {
-	encoded, err := s.providerSpec(pool)
-	if err != nil {
-		return err
-	}
-	userData := &corev1.Secret{}
-	if err := s.Gardenlet.Seed.Get(ctx, client.ObjectKey{Namespace: s.Namespace(), Name: pool.UserDataSecretRef.Name}, userData); err != nil {
-		return fmt.Errorf("reading user data: %w", err)
-	}
-	meta := metav1.ObjectMeta{Name: name, Namespace: s.Namespace()}
-	meta.Labels = map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
-	secret := &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"userData": userData.Data[pool.UserDataSecretRef.Key]}}
-	if err := s.Gardenlet.Seed.Create(ctx, secret); err != nil {
-		return err
-	}
-	return s.Gardenlet.Seed.Create(ctx, &machinev1alpha1.MachineClass{
-		ObjectMeta: meta, Provider: openstackmachinev1alpha1.Provider, ProviderSpec: runtime.RawExtension{Raw: encoded},
-		SecretRef:            &corev1.SecretReference{Name: name, Namespace: meta.Namespace},
-		CredentialsSecretRef: &corev1.SecretReference{Name: v1beta1constants.SecretNameCloudProvider, Namespace: meta.Namespace},
-		NodeTemplate: &machinev1alpha1.NodeTemplate{
-			InstanceType: pool.MachineType, Region: s.Cloud.Region(), Zone: openstack.Zone, Capacity: pool.NodeTemplate.Capacity,
-			Architecture: pool.Architecture,
-		},
+	names, err := ApplyMachines(ctx, s.Gardenlet, s.Shoot, pool, Machines{
+		Provider: openstackmachinev1alpha1.Provider,
+		Zones: []MachineZone{{Name: openstack.Zone, Spec: spec, NodeLabels: map[string]string{
+			"topology.cinder.csi.openstack.org/zone": openstack.Zone, "topology.manila.csi.openstack.org/zone": openstack.Zone,
+		}}},
 	})
+	if err != nil {
+		return "", err
+	}
+	return names[0], nil
 }
 
-func (s *Shoot) providerSpec(pool extensionsv1alpha1.WorkerPool) ([]byte, error) {
+func (s *Shoot) providerSpec(pool extensionsv1alpha1.WorkerPool) (map[string]any, error) {
 	known, isJSON := s.InfrastructureStatus.(json.RawMessage)
 	if !isJSON {
 		return nil, errors.New("there is no infrastructure")
@@ -166,7 +110,7 @@ func (s *Shoot) providerSpec(pool extensionsv1alpha1.WorkerPool) ([]byte, error)
 	if err := json.Unmarshal(known, &site); err != nil {
 		return nil, fmt.Errorf("reading what the Infrastructure says: %w", err)
 	}
-	return json.Marshal(map[string]any{
+	return map[string]any{
 		"apiVersion": "openstack.machine.gardener.cloud/v1alpha1", "kind": "MachineProviderConfig",
 		"spec": map[string]any{
 			"imageName": openstack.GlanceImage(pool.MachineImage.Version), "region": s.Cloud.Region(), "availabilityZone": openstack.Zone,
@@ -176,5 +120,5 @@ func (s *Shoot) providerSpec(pool extensionsv1alpha1.WorkerPool) ([]byte, error)
 			},
 			"networkID": site.Networks.ID, "subnetIDs": []string{site.Networks.Subnets[0].ID}, "podNetworkCIDRs": []string{"100.96.0.0/11"},
 		},
-	})
+	}, nil
 }
