@@ -13,9 +13,12 @@ type Infrastructure struct {
 	IPIP, VXLAN bool
 	// IPv6 is true if pods can have IPv6 addresses.
 	IPv6 bool
-	// CloudRoutes is true when the cloud-controller-manager's route controller can make the cloud's network route packets to the
-	// addresses of pods.
+	// CloudRoutes is true when a route controller can make the cloud's network route packets to the addresses of pods: that of the
+	// cloud-controller-manager, or on AWS the aws-custom-route-controller, which supports a route table in each zone.
 	CloudRoutes bool
+	// NativeIPv6 is true if the cloud's network routes packets to IPv6 addresses of pods without any route: they are addresses of their node's network
+	// interface. The route controller then programs routes of IPv4 only, and reports none in a shoot without IPv4.
+	NativeIPv6 bool
 	// RoutesReported is true if that route controller is known to report the route on each node (condition NetworkUnavailable).
 	RoutesReported bool
 	// PodRoutes is true if nodes need routes to each other's pods where packets are not encapsulated: the cloud has no routes,
@@ -46,7 +49,7 @@ func Infrastructures() []Infrastructure {
 		// Routes and MTU: AWS, "Amazon VPC quotas", and "Network maximum transmission unit (MTU) for your EC2 instance". Reserved are those to NAT
 		// gateways, internet gateways and endpoints.
 		{
-			Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true, MTU: 9001,
+			Type: "aws", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, NativeIPv6: true, RoutesReported: true, MTU: 9001,
 			RouteTable: RouteTable{Routes: 500, Reserved: 5, Remedy: `raise the quota "Routes per route table", which can be 1000, in the account`},
 		},
 		// Azure drops IP-in-IP, and upstream does not support IPv6 there. With accelerated networking interfaces come in
@@ -60,6 +63,11 @@ func Infrastructures() []Infrastructure {
 		{Type: "local", IPIP: true, VXLAN: true, IPv6: true},
 		{Type: "openstack", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, RoutesReported: true, PodRoutes: true},
 	}
+}
+
+// RoutesPods reports whether a route controller has to program routes to the pods of a shoot whose packets are not encapsulated.
+func (i Infrastructure) RoutesPods(hasIPv4 bool) bool {
+	return i.CloudRoutes && (hasIPv4 || !i.NativeIPv6)
 }
 
 // azureInterfaces is Felix's default without names such as enP1s0: those are the virtual functions, which pass received packets to

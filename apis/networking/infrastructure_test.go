@@ -18,6 +18,10 @@ func TestInfrastructures(t *testing.T) {
 	require.False(t, azure.IPv6)
 	require.True(t, networking.InfrastructureOf("openstack").PodRoutes, "its routes lead over one router")
 	require.False(t, networking.InfrastructureOf("local").CloudRoutes, "there is no cloud")
+	require.True(t, networking.InfrastructureOf("aws").RoutesPods(true))
+	require.False(t, networking.InfrastructureOf("aws").RoutesPods(false), "IPv6 addresses of pods are those of network interfaces")
+	require.True(t, networking.InfrastructureOf("gcp").RoutesPods(false))
+	require.False(t, networking.InfrastructureOf("local").RoutesPods(true))
 	require.Equal(t, networking.Infrastructure{Type: "ironcore", IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true},
 		networking.InfrastructureOf("ironcore"), "nothing is known of it that it forbids")
 	seen := map[string]bool{}

@@ -19,7 +19,10 @@ func TestNetworkMTU(t *testing.T) {
 		"a network whose MTU the cloud chooses":    {"openstack", `{"networks":{"workers":"10.250.0.0/16"}}`, 0},
 		"no configuration":                         {"openstack", "", 0},
 		"a cloud of which nothing is known":        {"ironcore", `{"networks":{"mtu":1400}}`, 0},
-		"the configuration of another cloud's MTU": {"aws", `{"networks":{"mtu":1400}}`, 9001},
+		"the configuration of another cloud's MTU": {"aws", `{"networks":{"mtu":1400},"enableMTUCustomizer":false}`, 9001},
+		"no configuration on AWS":                  {"aws", "", 9001},
+		"nodes on AWS that set a smaller one":      {"aws", `{"enableMTUCustomizer":true}`, 1460},
+		"they do so by default":                    {"aws", `{"networks":{}}`, 1460},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			var config *runtime.RawExtension

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -97,7 +98,9 @@ func observe(one Observer, input observer.Input[*extensionsv1alpha1.Network]) ob
 	if finding := observeMTU(*routing, input); finding != nil {
 		findings[ObservationMTU] = *finding
 	}
-	if finding := checkRoutes(*routing, shoot.Spec.Provider.Type, most); finding != nil {
+	families := input.Object.Spec.IPFamilies
+	hasIPv4 := len(families) == 0 || slices.Contains(families, extensionsv1alpha1.IPFamilyIPv4)
+	if finding := checkRoutes(*routing, shoot.Spec.Provider.Type, hasIPv4, most); finding != nil {
 		findings[ObservationRoutes] = *finding
 	}
 	return observer.Result{Findings: findings}

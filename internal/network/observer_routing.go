@@ -49,10 +49,10 @@ func checkMTU(routing Routing, network int, ipv6 bool) observer.Finding {
 }
 
 // checkRoutes returns no finding if the cloud has no route for each node, or its limit is not known.
-func checkRoutes(routing Routing, infrastructureType string, most nodeCount) *observer.Finding {
+func checkRoutes(routing Routing, infrastructureType string, hasIPv4 bool, most nodeCount) *observer.Finding {
 	infrastructure := networking.InfrastructureOf(infrastructureType)
 	table := infrastructure.RouteTable
-	if !routing.CloudRoutes || !infrastructure.CloudRoutes || table.Routes == 0 {
+	if !routing.CloudRoutes || !infrastructure.RoutesPods(hasIPv4) || table.Routes == 0 {
 		return nil
 	}
 	room := table.Routes - table.Reserved

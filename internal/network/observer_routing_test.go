@@ -80,6 +80,20 @@ func TestObserve_Routing(t *testing.T) {
 			want: `A route table takes 500 routes, and has room for those of 495 nodes. The workers may have 496 nodes at their maximum. ` +
 				`Pods of further nodes will not be reachable: raise the quota "Routes per route table"`,
 		},
+		"a cloud that routes IPv6 without routes": {
+			routing: native, infrastructure: "aws", families: []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv6}, workers: pools(496, ""),
+			observation: routes,
+		},
+		"the same with IPv4": {
+			routing: native, infrastructure: "aws", workers: pools(496, ""), observation: routes, want: "room for those of 495 nodes",
+			families: []extensionsv1alpha1.IPFamily{extensionsv1alpha1.IPFamilyIPv6, extensionsv1alpha1.IPFamilyIPv4},
+		},
+		"jumbo frames on AWS, and a tunnel": {
+			routing: vxlan(8951), infrastructure: "aws", config: `{"enableMTUCustomizer":false}`, observation: mtu, healthy: true, want: "may have 8951",
+		},
+		"nodes on AWS with small packets": {
+			routing: vxlan(8951), infrastructure: "aws", config: `{}`, observation: mtu, want: "an MTU of 1460 bytes, of which VXLAN takes 50",
+		},
 		"a cloud without a limit":       {routing: native, infrastructure: "openstack", workers: pools(5000, ""), observation: routes},
 		"packets that are encapsulated": {routing: vxlan(0), infrastructure: "azure", workers: pools(5000, ""), observation: routes},
 	} {

@@ -156,8 +156,11 @@ func (s *settings) setAPIServerHost(shoot *network.Shoot) error {
 	return nil
 }
 
-// cloudRoutes reports whether the cloud routes to pods of other nodes: its cloud-controller-manager programs routes where overlay.enabled is false and
-// Calico programs none.
+// cloudRoutes reports whether the cloud routes to pods of other nodes: its route controller programs routes where overlay.enabled is false and Calico
+// programs none.
 func (s *settings) cloudRoutes() bool {
 	return s.infrastructure.CloudRoutes && s.config.Overlay != nil && !s.config.Overlay.Enabled && s.form.Backend == backendNone
 }
+
+// routesProgrammed reports whether the cloud needs routes for that, which a route controller programs and reports on each node.
+func (s *settings) routesProgrammed() bool { return s.cloudRoutes() && s.infrastructure.RoutesPods(s.ipv4) }

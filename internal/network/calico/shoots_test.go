@@ -22,6 +22,8 @@ func infrastructure(name string) network.Infrastructure {
 		return network.Infrastructure{Type: name, IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, PodRoutes: true}
 	case "azure":
 		return network.Infrastructure{Type: name, VXLAN: true, CloudRoutes: true}
+	case "aws":
+		return network.Infrastructure{Type: name, IPIP: true, VXLAN: true, IPv6: true, CloudRoutes: true, NativeIPv6: true}
 	case "local":
 		return network.Infrastructure{Type: name, IPIP: true, VXLAN: true, IPv6: true}
 	default:

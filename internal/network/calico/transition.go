@@ -27,7 +27,7 @@ type change struct {
 	from, to form
 	// rolledOut is true when all nodes and the pools have the form from.
 	rolledOut bool
-	// cloudRoutes is true when the cloud routes to pods in the goal.
+	// cloudRoutes is true when a route controller of the cloud programs routes to pods in the goal.
 	cloudRoutes bool
 	// noPodRoutes is true when IPv6 is added while overlay.enabled is not set and, since IPv6 packets use no tunnel, nothing programs routes to pods in
 	// the goal.
@@ -39,7 +39,7 @@ type change struct {
 // newChange returns the change from what is deployed to a goal, in a shoot with these settings.
 func newChange(deployed, goal form, rolledOut bool, s *settings) change {
 	return change{
-		from: deployed.comparableTo(goal), to: goal, rolledOut: rolledOut, cloudRoutes: s.cloudRoutes(), ipip: s.infrastructure.IPIP,
+		from: deployed.comparableTo(goal), to: goal, rolledOut: rolledOut, cloudRoutes: s.routesProgrammed(), ipip: s.infrastructure.IPIP,
 		noPodRoutes: deployed.IPv6 == nil && goal.IPv6 != nil && s.config.Overlay == nil && s.lacksRoutes(),
 	}
 }

@@ -2,8 +2,11 @@ package calico
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -176,6 +179,30 @@ func TestTransition_Stages(t *testing.T) {
 		assert.Empty(t, runAllStages(t, byCloud(), both, decided.settings))
 		assert.Empty(t, runAllStages(t, both, byCloud(), decided.settings))
 	})
+}
+
+// Without IPv4, AWS routes to pods without a route controller, for whose report nodes would wait without end.
+func TestTransition_RoutesOfNetworkInterfaces(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		families []extensionsv1alpha1.IPFamily
+		waits    bool
+	}{
+		"IPv4":       {[]extensionsv1alpha1.IPFamily{ipv4}, true},
+		"IPv6":       {[]extensionsv1alpha1.IPFamily{ipv6}, false},
+		"both":       {[]extensionsv1alpha1.IPFamily{ipv4, ipv6}, true},
+		"IPv6 first": {[]extensionsv1alpha1.IPFamily{ipv6, ipv4}, true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			tunnel, err := decide(shootOn(t, "aws", "overlay: {enabled: true}", withFamilies(test.families...)))
+			require.NoError(t, err)
+			native, err := decide(shootOn(t, "aws", "overlay: {enabled: false}", withFamilies(test.families...)))
+			require.NoError(t, err)
+			stages := runAllStages(t, tunnel.settings.form, native.settings.form, native.settings)
+			waits := slices.ContainsFunc(stages, func(stage stepSummary) bool { return strings.HasSuffix(stage.Gate, " routes") })
+			assert.Equal(t, test.waits, waits, stages)
+			assert.False(t, native.settings.lacksRoutes())
+		})
+	}
 }
 
 func TestTransition_Refused(t *testing.T) {
