@@ -23,19 +23,20 @@ const (
 )
 
 // AddHealth adds a controller to a manager that writes two conditions of ControlPlanes: ControlPlaneHealthy for the components in the seed,
-// SystemComponentsHealthy for those in the shoot. It reads the ManagedResources, so it covers all components and needs no access to the shoot.
+// SystemComponentsHealthy for those in the shoot. It reads the ManagedResources, so it covers all components that are deployed, and no others. In the shoot it
+// only reads the Events of the plan's EventReporters.
 func AddHealth(mgr manager.Manager, options contract.Options) error {
 	return contract.AddHealth(mgr, contract.Health[*extensionsv1alpha1.ControlPlane]{
 		Name:  "controlplane",
 		New:   func() *extensionsv1alpha1.ControlPlane { return &extensionsv1alpha1.ControlPlane{} },
 		Types: []gardencorev1beta1.ConditionType{controlPlaneHealthy, systemComponentsHealthy},
 		Check: checkHealth,
-		Watches: managedresource.Watches([]string{annotationHibernated},
+		Watches: managedresource.Watches([]string{annotationHibernated, annotationEventReporters},
 			resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses),
 	}, options)
 }
 
-// checkHealth makes no request if all is healthy.
+// checkHealth makes no request if all is healthy and no component reports by Events.
 func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alpha1.ControlPlane]) (contract.Findings, error) {
 	found, err := managedresource.Read(ctx, check.Watched, check.Object.Namespace,
 		resourceSeed, resourceShoot, resourceShootCRDs, resourceStorageClasses)
@@ -52,14 +53,19 @@ func checkHealth(ctx context.Context, check contract.CheckInput[*extensionsv1alp
 		addDiagnosis(ctx, check.Reader, &seed[n])
 	}
 	shoot := managedresource.FindProblems(found, check.Now, resourceShoot, resourceShootCRDs, resourceStorageClasses)
-	findings := contract.Findings{
-		controlPlaneHealthy:     managedresource.FindingOf(seed, lastCodes(check.Object)),
-		systemComponentsHealthy: managedresource.FindingOf(shoot, nil),
-	}
 	if isHibernating(check.Object) { // what is in the seed runs until the kube-apiserver is gone, nodes go before
-		findings[systemComponentsHealthy] = contract.Finding{Healthy: true, Message: "The shoot is being hibernated, nothing has to run in it."}
+		return contract.Findings{
+			controlPlaneHealthy:     managedresource.FindingOf(seed, lastCodes(check.Object)),
+			systemComponentsHealthy: {Healthy: true, Message: "The shoot is being hibernated, nothing has to run in it."},
+		}, nil
 	}
-	return findings, nil
+	findings := contract.Findings{systemComponentsHealthy: managedresource.FindingOf(shoot, nil)}
+	reported, err := reportedProblems(ctx, check.Reader, seedObject, check.Now)
+	seed = append(seed, reported...)
+	if err == nil || len(seed) > 0 { // otherwise it is unknown
+		findings[controlPlaneHealthy] = managedresource.FindingOf(seed, lastCodes(check.Object))
+	}
+	return findings, err
 }
 
 // lastCodes returns the codes of the ControlPlane's own last error, which may explain unhealthy components.

@@ -11,27 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/trellis-garden/trellis/internal/contract/contracttest"
 	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/controlplanetest"
 )
-
-// kubeconfigSecret is what gardenlet leaves for extensions: access to the shoot, which is an API server of its own here.
-func kubeconfigSecret(t *testing.T, server *contracttest.APIServer, namespace, name string) *corev1.Secret {
-	t.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["shoot"] = &clientcmdapi.Cluster{Server: server.Config.Host, CertificateAuthorityData: server.Config.CAData}
-	config.AuthInfos["gardener"] = &clientcmdapi.AuthInfo{ClientCertificateData: server.Config.CertData, ClientKeyData: server.Config.KeyData}
-	config.Contexts["shoot"] = &clientcmdapi.Context{Cluster: "shoot", AuthInfo: "gardener"}
-	config.CurrentContext = "shoot"
-	kubeconfig, err := clientcmd.Write(*config)
-	require.NoError(t, err)
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string][]byte{"kubeconfig": kubeconfig}}
-}
 
 func TestCleanNodes(t *testing.T) {
 	shoot := controlplane.APIServer().Get(t)
@@ -64,7 +48,7 @@ func TestCleanNodes(t *testing.T) {
 	d := &driver{}
 	h := newHarness(t, d, func(subject *controlplanetest.Subject) {
 		subject.Inputs.Existing = func(namespace string) []client.Object {
-			return []client.Object{kubeconfigSecret(t, shoot, namespace, v1beta1constants.SecretNameGardener)}
+			return []client.Object{controlplane.KubeconfigSecret(t, shoot, namespace, v1beta1constants.SecretNameGardener)}
 		}
 	}).Start()
 	h.Create()
@@ -104,7 +88,7 @@ func TestCleanNodes_ExecKubeconfig(t *testing.T) {
 	d := &driver{}
 	h := newHarness(t, d, func(subject *controlplanetest.Subject) {
 		subject.Inputs.Existing = func(namespace string) []client.Object {
-			secret := kubeconfigSecret(t, controlplane.APIServer().Get(t), namespace, v1beta1constants.SecretNameGardenerInternal)
+			secret := controlplane.KubeconfigSecret(t, controlplane.APIServer().Get(t), namespace, v1beta1constants.SecretNameGardenerInternal)
 			secret.Data["kubeconfig"] = []byte(strings.ReplaceAll(string(secret.Data["kubeconfig"]), "  user:\n", "  user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}\n"))
 			return []client.Object{secret}
 		}

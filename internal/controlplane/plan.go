@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,8 +38,19 @@ type Plan struct {
 	RetiredAccess []string
 	// StaleNodeConditions are removed from all nodes once, when the plan names them first.
 	StaleNodeConditions []NodeCondition
+	// EventReporters are those components in the seed whose Events in the shoot belong to the health of the control plane.
+	EventReporters []EventReporter
 	// Messages are sentences for whoever reads the status.
 	Messages []string
+}
+
+// EventReporter is a component in the seed that reports problems with the cloud as Events in the shoot, about its own ServiceAccount. While the last of them is
+// a warning, and recent, the control plane is not healthy.
+type EventReporter struct {
+	// Account is the name of the component's ServiceAccount in the shoot's kube-system.
+	Account string `json:"account"`
+	// Codes are Gardener's codes by the cloud's, which the message of an Event contains. The code of all other warnings is ERR_RETRYABLE_INFRA_DEPENDENCIES.
+	Codes map[string]gardencorev1beta1.ErrorCode `json:"codes,omitempty"`
 }
 
 // Config is a set of files. Each version of it becomes an immutable Secret of its own.

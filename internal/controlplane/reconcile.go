@@ -140,7 +140,13 @@ func (d *deployment) deploySeed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	resource := managedresource.Resource{Name: resourceSeed, Seed: true, Objects: objects, Annotations: map[string]string{annotationHibernated: ""}}
+	reporters, err := encodeEventReporters(d.plan.EventReporters)
+	if err != nil {
+		return err
+	}
+	resource := managedresource.Resource{Name: resourceSeed, Seed: true, Objects: objects, Annotations: map[string]string{
+		annotationHibernated: "", annotationEventReporters: reporters,
+	}}
 	if d.hibernation == hibernated {
 		resource.Annotations[annotationHibernated] = "true"
 	}

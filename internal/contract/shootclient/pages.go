@@ -32,6 +32,15 @@ func EachPod(ctx context.Context, shoot client.Reader, options client.ListOption
 		})
 }
 
+// EachEvent calls do for every Event of a namespace of the shoot that the options select, a page at a time, and ends with the first error.
+func EachEvent(ctx context.Context, shoot client.Reader, options client.ListOptions, do func(*corev1.Event) error) error {
+	return eachPage(ctx, shoot, "events", options, func() client.ObjectList { return &corev1.EventList{} },
+		func(page client.ObjectList) error {
+			events, _ := page.(*corev1.EventList)
+			return each(events.Items, do)
+		})
+}
+
 func each[T any](items []T, do func(*T) error) error {
 	for i := range items {
 		if err := do(&items[i]); err != nil {

@@ -29,7 +29,7 @@ const keyKubeconfig = "kubeconfig"
 // Gardener's own library looks for them in this order. The second one is for processes outside of a seed: traffic to the outside costs money,
 // and the NetworkPolicies of pods in a seed do not permit it.
 //
-// The client knows nodes, pods, DaemonSets and Deployments. It reads at most four megabytes of a response. It cannot watch.
+// The client knows nodes, pods, Events, DaemonSets and Deployments. It reads at most four megabytes of a response. It cannot watch.
 func New(ctx context.Context, seed client.Reader, namespace string) (client.Client, error) {
 	const internal, external = v1beta1constants.SecretNameGardenerInternal, v1beta1constants.SecretNameGardener
 	secret := &corev1.Secret{}
@@ -60,7 +60,7 @@ func New(ctx context.Context, seed client.Reader, namespace string) (client.Clie
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	builder := runtime.NewSchemeBuilder(
-		kinds.In(corev1.SchemeGroupVersion, &corev1.Node{}, &corev1.NodeList{}, &corev1.Pod{}, &corev1.PodList{}),
+		kinds.In(corev1.SchemeGroupVersion, &corev1.Node{}, &corev1.NodeList{}, &corev1.Pod{}, &corev1.PodList{}, &corev1.Event{}, &corev1.EventList{}),
 		kinds.In(appsv1.SchemeGroupVersion, &appsv1.DaemonSet{}, &appsv1.Deployment{}),
 	)
 	if err := builder.AddToScheme(scheme); err != nil {
@@ -74,6 +74,7 @@ func newRESTMapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Event"), meta.RESTScopeNamespace)
 	mapper.Add(appsv1.SchemeGroupVersion.WithKind("DaemonSet"), meta.RESTScopeNamespace)
 	mapper.Add(appsv1.SchemeGroupVersion.WithKind("Deployment"), meta.RESTScopeNamespace)
 	return mapper

@@ -80,6 +80,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 func (in *inputs) addNodeControllers(plan *controlplane.Plan) {
 	if in.programsRoutes() {
 		plan.Components = append(plan.Components, in.routeController())
+		plan.EventReporters = append(plan.EventReporters, routeEvents())
 		plan.ShootObjects = append(plan.ShootObjects, routeControllerPermissions().Objects()...)
 		if in.overlayOff {
 			routed := calico.Shoot{NetworkType: in.networkType, MutatingPolicies: in.mutatingPolicies}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/trellis-garden/trellis/internal/controlplane"
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/rbac"
 )
@@ -41,6 +42,14 @@ func (in *inputs) routeController() component.Component {
 		Description: "Pods on new nodes cannot be reached from other nodes.",
 	})
 	return c
+}
+
+// routeEvents: the controller reports a route that it cannot program. The one cause that only users can remove is a full route table.
+func routeEvents() controlplane.EventReporter {
+	return controlplane.EventReporter{
+		Account: routeControllerName,
+		Codes:   map[string]gardencorev1beta1.ErrorCode{"RouteLimitExceeded": gardencorev1beta1.ErrorInfraQuotaExceeded},
+	}
 }
 
 // ipamController gives nodes their ranges of pods: those of IPv6 are prefixes of their network interfaces, which kube-controller-manager does not know.
