@@ -163,4 +163,6 @@ func (s *settings) cloudRoutes() bool {
 }
 
 // routesProgrammed reports whether the cloud needs routes for that, which a route controller programs and reports on each node.
-func (s *settings) routesProgrammed() bool { return s.cloudRoutes() && s.infrastructure.RoutesPods(s.ipv4) }
+func (s *settings) routesProgrammed() bool {
+	return s.cloudRoutes() && s.infrastructure.RoutesPods(s.ipv4)
+}
