@@ -76,7 +76,7 @@ const (
 // upstreamAWS has a shoot with routes for pods and with load balancers of Ingresses. Upstream deploys the IPAM controller without pods, though the shoot has no
 // IPv6.
 func upstreamAWS() upstreamExtension {
-	sidecars := append(accounts()[1:], "csi-volume-modifier")
+	sidecars := slices.Concat(accounts()[1:], []string{"csi-volume-modifier"})
 	return upstreamExtension{
 		provider: aws.Type, folder: "upstream/aws",
 		config: func() any {

@@ -67,7 +67,7 @@ func ApplyMachines(
 }
 
 func deploymentSpec(name, class string, pool extensionsv1alpha1.WorkerPool, machines Machines, zone int) machinev1alpha1.MachineDeploymentSpec {
-	i, zones := int32(zone), int32(len(machines.Zones)) //nolint:gosec // a few
+	i, zones := int32(zone), int32(len(machines.Zones))
 	surge := extensionsworker.DistributePositiveIntOrPercent(i, pool.MaxSurge, zones, pool.Maximum)
 	unavailable := extensionsworker.DistributePositiveIntOrPercent(i, pool.MaxUnavailable, zones, pool.Minimum)
 	labels := map[string]string{"name": name}
