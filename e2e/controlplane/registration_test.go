@@ -27,7 +27,7 @@ func testSameRegistration(t *testing.T, env *environment) {
 	address, err := process.FreeAddress()
 	require.NoError(t, err)
 	host, port, _ := strings.Cut(address, ":")
-	registrar, err := env.Destination.StartController(t.Context(), controller.ControlPlane(), controller.Options{
+	registrar, err := env.Destination.StartController(t.Context(), controller.ControlPlaneFor("openstack"), controller.Options{
 		Path: env.binary, Args: []string{
 			"--webhook-config-mode=url", "--webhook-config-url=" + address, "--webhook-config-namespace=" + controllerName,
 			"--webhook-config-server-host=" + host, "--webhook-config-server-port=" + port,
