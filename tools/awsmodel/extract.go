@@ -124,8 +124,14 @@ func extract(api definition, operations []string) (definition, error) {
 	return out, nil
 }
 
-// addNewer adds members and shapes that are newer than the model. It refuses what the model has already.
-func addNewer(api definition, newer map[string]shape) error {
+// addNewer adds members, shapes and operations that are newer than the model. It refuses what the model has already.
+func addNewer(api definition, newer map[string]shape, operations map[string]operation) error {
+	for name, added := range operations {
+		if _, found := api.Operations[name]; found {
+			return fmt.Errorf("the model has %s already", name)
+		}
+		api.Operations[name] = added
+	}
 	for name, added := range newer {
 		known, found := api.Shapes[name]
 		if !found {

@@ -58,15 +58,24 @@ func TestExtract(t *testing.T) {
 }
 
 func TestAddNewer(t *testing.T) {
-	api := definition{Shapes: map[string]shape{"Tree": {Type: "structure", Members: map[string]reference{"Name": {Shape: "Name"}}}}}
+	api := definition{Operations: map[string]operation{}, Shapes: map[string]shape{
+		"Tree": {Type: "structure", Members: map[string]reference{"Name": {Shape: "Name"}}},
+	}}
 	newer := map[string]shape{"Tree": {Members: map[string]reference{"Age": {Shape: "Age"}}}, "Age": {Type: "integer"}}
-	if err := addNewer(api, newer); err != nil {
+	operations := map[string]operation{"Grow": {Name: "Grow"}}
+	if err := addNewer(api, newer, operations); err != nil {
 		t.Fatal(err)
+	}
+	if api.Operations["Grow"].Name != "Grow" {
+		t.Errorf("got %v", api.Operations)
 	}
 	if got := api.Shapes["Tree"].Members; len(got) != 2 || got["Age"].Shape != "Age" || api.Shapes["Age"].Type != "integer" {
 		t.Errorf("got %v", api.Shapes)
 	}
-	if err := addNewer(api, newer); err == nil {
-		t.Error("what the model has is not added again")
+	if err := addNewer(api, newer, nil); err == nil {
+		t.Error("a member that the model has is not added again")
+	}
+	if err := addNewer(api, nil, operations); err == nil {
+		t.Error("an operation that the model has is not added again")
 	}
 }

@@ -27,6 +27,8 @@ type selection struct {
 	Operations []string `json:"operations"`
 	// Newer has shapes, and members of shapes, that AWS added after the last version of the SDK with models.
 	Newer map[string]shape `json:"newer"`
+	// NewerOperations are operations that AWS added after that version.
+	NewerOperations map[string]operation `json:"newerOperations"`
 }
 
 const restJSON = "rest-json"
@@ -96,7 +98,7 @@ func writeService(source module, service string, selected selection, models, exa
 	if err := readJSON(filepath.Join(folder, "api-2.json"), &api); err != nil {
 		return err
 	}
-	if err := addNewer(api, selected.Newer); err != nil {
+	if err := addNewer(api, selected.Newer, selected.NewerOperations); err != nil {
 		return err
 	}
 	extracted, err := extract(api, selected.Operations)

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -121,6 +122,15 @@ func identities() []Behaviour {
 	}
 }
 
+// missingBalancer returns the ARN of a load balancer that does not exist. An ARN has the number of the account, which that of the case's role has, too.
+func (c *Case) missingBalancer(kind string) string {
+	c.Helper()
+	parts := strings.Split(must[aws.Role](c)(c.s.GetRole(c.Context(), c.name)).ARN, ":")
+	require.Len(c, parts, 6)
+	region := strings.TrimRight(c.zone, "abcdef")
+	return strings.Join([]string{"arn", parts[1], "elasticloadbalancing", region, parts[4], "loadbalancer/" + kind + "/" + c.name + "/0123456789abcdef"}, ":")
+}
+
 func loadBalancers() []Behaviour {
 	return []Behaviour{
 		{"a VPC without load balancers has neither load balancers nor target groups", elb("DescribeLoadBalancers"), func(c *Case) {
@@ -130,6 +140,12 @@ func loadBalancers() []Behaviour {
 		}},
 		{"a classic load balancer that does not exist can be deleted", elb("DeleteLoadBalancer"), func(c *Case) {
 			assert.NoError(c, c.s.DeleteLoadBalancer(c.Context(), aws.LoadBalancer{Name: c.name}))
+		}},
+		{"a network load balancer that does not exist can be deleted, as can an application load balancer", elbv2("DeleteLoadBalancer"), func(c *Case) {
+			c.role()
+			for _, kind := range []string{"net", "app"} {
+				assert.NoError(c, c.s.DeleteLoadBalancer(c.Context(), aws.LoadBalancer{ARN: c.missingBalancer(kind)}))
+			}
 		}},
 	}
 }

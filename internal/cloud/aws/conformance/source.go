@@ -38,6 +38,11 @@ func iam(action string) Source {
 	return Source("https://docs.aws.amazon.com/IAM/latest/APIReference/API_" + action + ".html")
 }
 
+// elbv2 is the reference of an action of the API for load balancers that are not classic, and for target groups.
+func elbv2(action string) Source {
+	return Source("https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_" + action + ".html")
+}
+
 func elb(action string) Source {
 	return Source("https://docs.aws.amazon.com/elasticloadbalancing/2012-06-01/APIReference/API_" + action + ".html")
 }

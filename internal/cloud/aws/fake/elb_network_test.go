@@ -56,10 +56,19 @@ func TestNetworkLoadBalancers(t *testing.T) {
 				shown := a.do("elbv2:DescribeTargetGroups", "TargetGroupArns.member.1", arn)
 				const path = "DescribeTargetGroupsResult/TargetGroups/member/"
 				for member, want := range map[string]string{
-					"Port": "30080", "HealthCheckPort": "10256", "HealthCheckIntervalSeconds": "30", "HealthyThresholdCount": "5", "TargetType": "instance",
+					"Port": "30080", "HealthCheckPort": "10256", "HealthCheckIntervalSeconds": "30", "HealthCheckTimeoutSeconds": "10",
+					"HealthyThresholdCount": "5", "TargetType": "instance",
 				} {
 					assert.Equal(t, want, shown.text(path+member), member)
 				}
+				timeout := func(name string, more ...string) string {
+					a.targetGroup(l, name, more...)
+					return a.do("elbv2:DescribeTargetGroups", "Names.member.1", name).text(path + "HealthCheckTimeoutSeconds")
+				}
+				assert.Equal(t, "6", timeout("t2", "Protocol", "HTTP"))
+				assert.Equal(t, "10", timeout("t3", "Protocol", "TLS"))
+				assert.Equal(t, "7", timeout("t4", "HealthCheckTimeoutSeconds", "7"))
+				a.fails("ValidationError", "elbv2:CreateTargetGroup", "Name", "t5", "HealthCheckTimeoutSeconds", "121")
 				a.fails("DuplicateTargetGroupName", "elbv2:CreateTargetGroup", "Name", "t1", "Protocol", "TCP", "Port", "1", "VpcId", l.vpc)
 			},
 		},
@@ -110,6 +119,43 @@ func TestNetworkLoadBalancers(t *testing.T) {
 				assert.Equal(t, []string{"healthy"}, health())
 				a.do("elbv2:DeregisterTargets", targets...)
 				assert.Empty(t, health())
+				shown := a.do("elbv2:DescribeTargetHealth", targets...)
+				assert.Equal(t, []string{"Target.NotRegistered"}, shown.texts(healthPath+"TargetHealth/Reason"), "asked for by name, it is shown")
+			},
+		},
+		"attributes of a target group have defaults by its protocol and targets, and are changed one by one": {
+			source: pages + "TargetGroupAttribute.html",
+			check: func(t *testing.T, a *account) {
+				_, l := a.network()
+				read := func(group string) map[string]string {
+					shown := a.do("elbv2:DescribeTargetGroupAttributes", "TargetGroupArn", group)
+					const path = "DescribeTargetGroupAttributesResult/Attributes/member/"
+					values := shown.texts(path + "Value")
+					attributes := map[string]string{}
+					for i, key := range shown.texts(path + "Key") {
+						attributes[key] = values[i]
+					}
+					return attributes
+				}
+				group := a.targetGroup(l, "t1")
+				before := read(group)
+				assert.Equal(t, "300", before["deregistration_delay.timeout_seconds"])
+				assert.Equal(t, "true", before["preserve_client_ip.enabled"])
+				assert.Equal(t, "false", before["deregistration_delay.connection_termination.enabled"])
+				assert.Equal(t, "use_load_balancer_configuration", before["load_balancing.cross_zone.enabled"])
+				assert.Equal(t, "false", read(a.targetGroup(l, "t2", "TargetType", "ip"))["preserve_client_ip.enabled"])
+				assert.Equal(t, "true", read(a.targetGroup(l, "t3", "TargetType", "ip", "Protocol", "UDP"))["preserve_client_ip.enabled"])
+				assert.Equal(t, "true", read(a.targetGroup(l, "t4", "Protocol", "TCP_UDP"))["deregistration_delay.connection_termination.enabled"])
+
+				set := []string{"TargetGroupArn", group, "Attributes.member.1.Key", "proxy_protocol_v2.enabled", "Attributes.member.1.Value", "true"}
+				changed := a.do("elbv2:ModifyTargetGroupAttributes", set...)
+				assert.Equal(t, []string{"proxy_protocol_v2.enabled"}, changed.texts("ModifyTargetGroupAttributesResult/Attributes/member/Key"))
+				before["proxy_protocol_v2.enabled"] = "true"
+				assert.Equal(t, before, read(group))
+				a.fails("NotImplemented", "elbv2:ModifyTargetGroupAttributes", with(set, "Attributes.member.2.Key", "slow_start.duration_seconds", "Attributes.member.2.Value", "30")...)
+				assert.Equal(t, before, read(group), "all or none")
+				a.fails("TargetGroupNotFound", "elbv2:DescribeTargetGroupAttributes", "TargetGroupArn", "arn")
+				a.fails("TargetGroupNotFound", "elbv2:ModifyTargetGroupAttributes", with(set, "TargetGroupArn", "arn")...)
 			},
 		},
 		"attributes have defaults, and are changed one by one": {
@@ -121,6 +167,24 @@ func TestNetworkLoadBalancers(t *testing.T) {
 				a.do("elbv2:ModifyLoadBalancerAttributes", "LoadBalancerArn", balancer, "Attributes.member.1.Key", "load_balancing.cross_zone.enabled",
 					"Attributes.member.1.Value", "true")
 				assert.Equal(t, []string{"", "false", "", "false", "true"}, a.do("elbv2:DescribeLoadBalancerAttributes", "LoadBalancerArn", balancer).texts(path))
+			},
+		},
+		"a listener has tags and attributes, and names its target group in either way": {
+			source: pages + "DescribeListenerAttributes.html",
+			check: func(t *testing.T, a *account) {
+				balancer, l := a.network()
+				group := a.targetGroup(l, "t1")
+				created := a.do("elbv2:CreateListener", "LoadBalancerArn", balancer, "Port", "80", "Protocol", "TCP", "DefaultActions.member.1.Type", "forward",
+					"DefaultActions.member.1.ForwardConfig.TargetGroups.member.1.TargetGroupArn", group, "Tags.member.1.Key", "team", "Tags.member.1.Value", "web")
+				arn := created.text("CreateListenerResult/Listeners/member/ListenerArn")
+				assert.Equal(t, []string{"web"}, a.do("elbv2:DescribeTags", "ResourceArns.member.1", arn).texts("DescribeTagsResult/TagDescriptions/member/Tags/member/Value"))
+				shown := a.do("elbv2:DescribeListenerAttributes", "ListenerArn", arn)
+				assert.Equal(t, []string{"350"}, shown.texts("DescribeListenerAttributesResult/Attributes/member/Value"))
+				assert.Equal(t, []string{"default"}, a.do("elbv2:DescribeRules", "ListenerArn", arn).texts("DescribeRulesResult/Rules/member/Priority"))
+				a.fails("ResourceInUse", "elbv2:DeleteTargetGroup", "TargetGroupArn", group)
+				a.do("elbv2:DeleteListener", "ListenerArn", arn)
+				a.fails("ListenerNotFound", "elbv2:DescribeListenerAttributes", "ListenerArn", arn)
+				a.fails("ListenerNotFound", "elbv2:DescribeTags", "ResourceArns.member.1", arn)
 			},
 		},
 	})

@@ -53,11 +53,15 @@ func (b *balancer) view() protocol.Struct {
 	for i, subnet := range b.Subnets {
 		zones = append(zones, protocol.Struct{"SubnetId": subnet, "ZoneName": b.zones[i], "LoadBalancerAddresses": []any{}})
 	}
-	return protocol.Struct{
+	view := protocol.Struct{
 		"LoadBalancerArn": b.arn, "LoadBalancerName": b.Name, "DNSName": b.dnsName, "Type": string(b.Type), "Scheme": b.scheme, "VpcId": b.vpcID,
 		"State": protocol.Struct{"Code": "active"}, "IpAddressType": "ipv4", "SecurityGroups": protocol.ListOf(b.Groups), "AvailabilityZones": zones,
 		"CreatedTime": b.created,
 	}
+	if b.Type == NetworkType {
+		view["EnablePrefixForIpv6SourceNat"] = "off"
+	}
+	return view
 }
 
 // deleteBalancer succeeds also if there is no such load balancer.
@@ -71,22 +75,36 @@ func (s *Service) deleteBalancer(q *core.Request) (protocol.Struct, error) {
 func (s *Service) describeTags(q *core.Request) (protocol.Struct, error) {
 	views := []any{}
 	for _, arn := range q.In.Strings("ResourceArns") {
-		var tags map[string]string
-		b := s.balancerWith(arn)
-		i := slices.IndexFunc(s.targets, func(t *targetGroup) bool { return t.arn == arn })
-		switch {
-		case b != nil:
-			tags = b.Tags
-		case i >= 0:
-			tags = s.targets[i].tags
-		case strings.Contains(arn, ":targetgroup/"):
-			return nil, protocol.Fail("TargetGroupNotFound", "Target groups '%s' not found", arn)
-		default:
-			return nil, protocol.Fail("LoadBalancerNotFound", "Load balancers '%s' not found", arn)
+		tags, err := s.tagsOf(arn)
+		if err != nil {
+			return nil, err
 		}
 		views = append(views, protocol.Struct{"ResourceArn": arn, "Tags": tagList(tags)})
 	}
 	return protocol.Struct{"TagDescriptions": views}, nil
+}
+
+func (s *Service) tagsOf(arn string) (map[string]string, error) {
+	if b := s.balancerWith(arn); b != nil {
+		return b.Tags, nil
+	}
+	if t := s.targetsWith(arn); t != nil {
+		return t.tags, nil
+	}
+	if l := s.listenerWith(arn); l != nil {
+		return l.tags, nil
+	}
+	if slices.ContainsFunc(s.listeners, func(l *listener) bool { return l.ruleARN() == arn }) {
+		return nil, nil
+	}
+	switch {
+	case strings.Contains(arn, ":targetgroup/"):
+		return nil, protocol.Fail("TargetGroupNotFound", "Target groups '%s' not found", arn)
+	case strings.Contains(arn, ":listener/"):
+		return nil, protocol.Fail("ListenerNotFound", "One or more listeners not found")
+	default:
+		return nil, protocol.Fail("LoadBalancerNotFound", "Load balancers '%s' not found", arn)
+	}
 }
 
 func (s *Service) describeTargets(q *core.Request) (protocol.Struct, error) {

@@ -9,26 +9,25 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/aws/fake/protocol"
 )
 
-// listener forwards a port of a load balancer that is not classic to a target group.
-type listener struct {
-	arn, balancerARN, groupARN string
-	view                       protocol.Struct
-}
-
 func (s *Service) networkActions() map[string]core.Action {
-	const check = "HealthCheckEnabled HealthCheckIntervalSeconds HealthCheckPath HealthCheckPort HealthCheckProtocol HealthyThresholdCount UnhealthyThresholdCount"
+	const check = "HealthCheckEnabled HealthCheckIntervalSeconds HealthCheckPath HealthCheckPort HealthCheckProtocol HealthCheckTimeoutSeconds " +
+		"HealthyThresholdCount UnhealthyThresholdCount"
 	return map[string]core.Action{
-		"CreateLoadBalancer":   {Reads: "Name Type Scheme SubnetMappings Subnets SecurityGroups Tags", Do: s.createNetwork},
+		"CreateLoadBalancer":   {Reads: "Name Type Scheme SubnetMappings Subnets SecurityGroups IpAddressType EnablePrefixForIpv6SourceNat Tags", Do: s.createNetwork},
 		"CreateTargetGroup":    {Reads: "Name Port Protocol VpcId TargetType Tags " + check, Do: s.createTargets},
 		"RegisterTargets":      {Reads: "TargetGroupArn Targets", Do: s.onTargets(s.registerTargets)},
 		"DeregisterTargets":    {Reads: "TargetGroupArn Targets", Do: s.onTargets(deregisterTargets)},
-		"DescribeTargetHealth": {Reads: "TargetGroupArn", Do: s.onTargets(describeTargetHealth)},
+		"DescribeTargetHealth": {Reads: "TargetGroupArn Targets", Do: s.onTargets(describeTargetHealth)},
 		"CreateListener":       {Reads: "LoadBalancerArn Port Protocol DefaultActions Tags", Do: s.onBalancer(s.createListener)},
 		"DescribeListeners":    {Reads: "LoadBalancerArn Marker PageSize", Do: s.onBalancer(s.describeListeners)},
-		"DeleteListener":       {Reads: "ListenerArn", Do: s.deleteListener},
+		"DeleteListener":       {Reads: "ListenerArn", Do: s.onListener(s.deleteListener)},
 
+		"DescribeListenerAttributes":     {Reads: "ListenerArn", Do: s.onListener(describeListenerAttributes)},
+		"DescribeRules":                  {Reads: "ListenerArn Marker PageSize", Do: s.onListener(describeRules)},
 		"DescribeLoadBalancerAttributes": {Reads: "LoadBalancerArn", Do: s.onBalancer(describeNetworkAttributes)},
 		"ModifyLoadBalancerAttributes":   {Reads: "LoadBalancerArn Attributes", Do: s.onBalancer(modifyNetworkAttributes)},
+		"DescribeTargetGroupAttributes":  {Reads: "TargetGroupArn", Do: s.onTargets(describeTargetAttributes)},
+		"ModifyTargetGroupAttributes":    {Reads: "TargetGroupArn Attributes", Do: s.onTargets(modifyTargetAttributes)},
 	}
 }
 
@@ -69,6 +68,9 @@ func (s *Service) createNetwork(q *core.Request) (protocol.Struct, error) {
 	if kind := cmp.Or(q.In.String("Type"), string(Application)); kind != string(NetworkType) {
 		return nil, core.NotImplemented("load balancers of type " + kind)
 	}
+	if family := cmp.Or(q.In.String("IpAddressType"), "ipv4"); family != "ipv4" || q.In.String("EnablePrefixForIpv6SourceNat") == "on" {
+		return nil, core.NotImplemented("load balancers with IPv6")
+	}
 	if slices.ContainsFunc(s.balancers, func(b *balancer) bool { return b.Type != Classic && b.Name == name }) {
 		return nil, protocol.Fail("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
 	}
@@ -99,7 +101,7 @@ func (s *Service) createTargets(q *core.Request) (protocol.Struct, error) {
 		arn: s.core.ARN("elasticloadbalancing", s.core.Config.Region, "targetgroup/"+name+"/"+core.NewKeyID("")), name: name, vpcID: q.In.String("VpcId"), tags: tagsIn(q.In),
 		settings: protocol.Struct{
 			"TargetType": "instance", "HealthCheckEnabled": true, "HealthCheckIntervalSeconds": int64(30), "HealthCheckPort": "traffic-port", "HealthCheckProtocol": "TCP",
-			"HealthyThresholdCount": int64(5), "UnhealthyThresholdCount": int64(2),
+			"HealthCheckTimeoutSeconds": healthCheckTimeout(q.In.String("Protocol")), "HealthyThresholdCount": int64(5), "UnhealthyThresholdCount": int64(2),
 		},
 	}
 	for member, value := range q.In {
@@ -109,6 +111,18 @@ func (s *Service) createTargets(q *core.Request) (protocol.Struct, error) {
 	}
 	s.targets = append(s.targets, t)
 	return protocol.Struct{"TargetGroups": []any{t.view()}}, nil
+}
+
+// healthCheckTimeout is the default for a group of a protocol.
+func healthCheckTimeout(protocol string) int64 {
+	switch protocol {
+	case "HTTP":
+		return 6
+	case "GENEVE":
+		return 5
+	default:
+		return 10
+	}
 }
 
 // withPort gives a target the port of its group, if it has none of its own.
@@ -144,72 +158,31 @@ func deregisterTargets(t *targetGroup, q *core.Request) (protocol.Struct, error)
 	return protocol.Struct{}, nil
 }
 
-func describeTargetHealth(t *targetGroup, _ *core.Request) (protocol.Struct, error) {
-	health := protocol.Struct{"State": "healthy"}
-	if t.balancerARN == "" {
-		health = protocol.Struct{"State": "unused", "Reason": "Target.NotInUse"}
+// describeTargetHealth shows all targets, or those that are asked for, whether they are registered or not.
+func describeTargetHealth(t *targetGroup, q *core.Request) (protocol.Struct, error) {
+	shown := t.targets
+	if q.In.Has("Targets") {
+		shown = nil
+		for _, target := range q.In.Structs("Targets") {
+			shown = append(shown, t.withPort(target))
+		}
 	}
 	views := []any{}
-	for _, target := range t.targets {
-		views = append(views, protocol.Struct{"Target": target, "TargetHealth": health})
+	for _, target := range shown {
+		views = append(views, protocol.Struct{"Target": target, "TargetHealth": t.healthOf(target)})
 	}
 	return protocol.Struct{"TargetHealthDescriptions": views}, nil
 }
 
-// createListener forwards a port to one target group, which no other load balancer uses.
-func (s *Service) createListener(b *balancer, q *core.Request) (protocol.Struct, error) {
-	actions := q.In.Structs("DefaultActions")
-	if len(actions) != 1 || actions[0].String("Type") != "forward" || actions[0].Has("ForwardConfig") {
-		return nil, core.NotImplemented("actions but one to forward")
-	}
-	t := s.targetsWith(actions[0].String("TargetGroupArn"))
-	port := q.In.Int("Port")
-	taken := slices.ContainsFunc(s.listeners, func(l *listener) bool { return l.balancerARN == b.arn && l.view.Int("Port") == port })
+func (t *targetGroup) healthOf(target protocol.Struct) protocol.Struct {
 	switch {
-	case t == nil:
-		return nil, protocol.Fail("TargetGroupNotFound", "One or more target groups not found")
-	case taken:
-		return nil, protocol.Fail("DuplicateListener", "A listener already exists on this port for this load balancer '%s'", b.arn)
-	case t.balancerARN != "" && t.balancerARN != b.arn:
-		return nil, protocol.Fail("TargetGroupAssociationLimit", "The following target groups cannot be associated with more than one load balancer: %s", t.arn)
+	case !slices.ContainsFunc(t.targets, func(other protocol.Struct) bool { return maps.Equal(other, target) }):
+		return protocol.Struct{"State": "unused", "Reason": "Target.NotRegistered"}
+	case t.balancerARN == "":
+		return protocol.Struct{"State": "unused", "Reason": "Target.NotInUse"}
+	default:
+		return protocol.Struct{"State": "healthy"}
 	}
-	l := &listener{arn: s.core.ARN("elasticloadbalancing", s.core.Config.Region, "listener/net/"+b.Name+"/"+core.NewKeyID("")), balancerARN: b.arn, groupARN: t.arn}
-	l.view = protocol.Struct{
-		"ListenerArn": l.arn, "LoadBalancerArn": b.arn, "Port": port, "Protocol": q.In["Protocol"], "DefaultActions": q.In["DefaultActions"],
-	}
-	t.balancerARN = b.arn
-	s.listeners = append(s.listeners, l)
-	return protocol.Struct{"Listeners": []any{l.view}}, nil
-}
-
-func (s *Service) describeListeners(b *balancer, q *core.Request) (protocol.Struct, error) {
-	var found []*listener
-	for _, l := range s.listeners {
-		if l.balancerARN == b.arn {
-			found = append(found, l)
-		}
-	}
-	found, next := page(q, found)
-	views := []any{}
-	for _, l := range found {
-		views = append(views, l.view)
-	}
-	return protocol.Struct{"Listeners": views, "NextMarker": next}, nil
-}
-
-// deleteListener releases the target group, unless another listener uses it.
-func (s *Service) deleteListener(q *core.Request) (protocol.Struct, error) {
-	arn := q.In.String("ListenerArn")
-	i := slices.IndexFunc(s.listeners, func(l *listener) bool { return l.arn == arn })
-	if i < 0 {
-		return nil, protocol.Fail("ListenerNotFound", "One or more listeners not found")
-	}
-	group := s.listeners[i].groupARN
-	s.listeners = slices.Delete(s.listeners, i, i+1)
-	if t := s.targetsWith(group); t != nil && !slices.ContainsFunc(s.listeners, func(l *listener) bool { return l.groupARN == group }) {
-		t.balancerARN = ""
-	}
-	return protocol.Struct{}, nil
 }
 
 // networkAttributes are the attributes of a network load balancer with those that were set.

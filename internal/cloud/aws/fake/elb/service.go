@@ -71,6 +71,8 @@ type targetGroup struct {
 	tags             map[string]string
 	settings         protocol.Struct // as in requests and responses
 	targets          []protocol.Struct
+	// changedAttributes are those that were set.
+	changedAttributes map[string]string
 }
 
 // New returns the service without load balancers, and registers its actions.
