@@ -92,7 +92,7 @@ func (c *config) sections(b Binary) []section {
 		sections = append(sections, section{title: "Secondary controller", flags: c.observationFlags(b)})
 	}
 	sections = append(sections, cluster)
-	if len(b.Webhooks) > 0 {
+	if len(b.Webhooks)+len(b.ShootWebhooks) > 0 {
 		sections = append(sections, section{title: "Admission webhooks", flags: c.webhookFlags(b)})
 	}
 	if len(b.Flags.Flags) > 0 {

@@ -13,7 +13,7 @@ import (
 
 func TestHelpPage(t *testing.T) {
 	for name, binary := range map[string]Binary{
-		"help.txt": testBinary(), "help-webhooks.txt": webhookBinary(), "help-garden.txt": gardenBinary(),
+		"help.txt": testBinary(), "help-webhooks.txt": shootWebhookBinary(), "help-garden.txt": gardenBinary(),
 		"help-secondary.txt": observingBinary(),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 	exitUsage   = 2
 )
 
-// Binary describes one binary. All fields but Garden, Webhooks, Observations, ObservedTypes, Flags, Commands and CacheTransform are required.
+// Binary describes one binary. All fields but Garden, Webhooks, ShootWebhooks, Observations, ObservedTypes, Flags, Commands and CacheTransform are required.
 type Binary struct {
 	// Name is the file name of the binary, e.g. "infrastructure-controller". It names the leader election Lease.
 	Name string
@@ -43,6 +43,9 @@ type Binary struct {
 	// Webhooks are the names of the admission webhooks compiled in: the allowed values of --disable-webhooks. A binary with webhooks has flags for
 	// them, and calls webhook.Serve (package internal/manager/webhook) in its Setup.
 	Webhooks []string
+	// ShootWebhooks are the names of those webhooks that kube-apiservers of shoots call. They have a port of their own, and flags for it. --disable-webhooks
+	// allows these names, too.
+	ShootWebhooks []string
 	// Observations are the names of what the binary can observe as a secondary controller: the allowed values of --observations. Without any, it is a
 	// primary only.
 	Observations []string

@@ -45,6 +45,9 @@ type WebhookOptions struct {
 	// ServerHost and ServerPort are where the process listens. No host means all addresses.
 	ServerHost string
 	ServerPort int
+	// ShootServerPort is where the process listens for kube-apiservers of shoots, and ShootServicePort how they reach it: at the Service, or at the host of
+	// URL. Both are 0 in a binary without webhooks for shoots.
+	ShootServerPort, ShootServicePort int
 }
 
 // Serves reports whether the webhook of that name is compiled in and enabled.
@@ -64,7 +67,7 @@ func (o WebhookOptions) ForRuntimeCluster() WebhookOptions {
 
 func defaultWebhookOptions(b Binary, env environment) WebhookOptions {
 	options := WebhookOptions{
-		Compiled:   b.Webhooks,
+		Compiled:   slices.Concat(b.Webhooks, b.ShootWebhooks),
 		Mode:       WebhookModeService,
 		ConfigName: "gardener-extension-" + b.Name, // as upstream: gardener/extensions/pkg/webhook/registration.go
 		Namespace:  env.podNamespace,
@@ -73,6 +76,9 @@ func defaultWebhookOptions(b Binary, env environment) WebhookOptions {
 	if b.Garden {
 		options.Mode = "" // completed decides
 	}
+	if len(b.ShootWebhooks) > 0 {
+		options.ShootServerPort = 9444
+	}
 	return options
 }
 
@@ -80,9 +86,10 @@ func webhookModes() []string {
 	return []string{WebhookModeService, WebhookModeURL, WebhookModeURLService}
 }
 
+const portNumbers = "1 to 65535"
+
 // webhookFlags returns the flags about webhooks. They have upstream's names (gardener/extensions/pkg/webhook/cmd and .../controller/cmd).
 func (c *config) webhookFlags(b Binary) []setting {
-	const ports = "1 to 65535"
 	o := &c.webhooks
 	flags := []setting{
 		{
@@ -112,7 +119,7 @@ func (c *config) webhookFlags(b Binary) []setting {
 		{
 			name: "webhook-config-service-port", value: "PORT", defaults: "the server's port",
 			usage:   "Port of the Service.",
-			allowed: ports,
+			allowed: portNumbers,
 			parse:   port(&o.ServicePort),
 		},
 		{
@@ -137,14 +144,36 @@ func (c *config) webhookFlags(b Binary) []setting {
 		{
 			name: "webhook-config-server-port", value: "PORT", defaults: fmt.Sprint(o.ServerPort),
 			usage:   "Port that the webhook server listens on.",
-			allowed: ports,
+			allowed: portNumbers,
 			parse:   port(&o.ServerPort),
 		},
+	}
+	if len(b.ShootWebhooks) > 0 {
+		flags = append(flags, c.shootWebhookFlags()...)
 	}
 	if b.Garden {
 		return withGardenUsage(flags)
 	}
 	return flags
+}
+
+// shootWebhookFlags returns the flags about webhooks that kube-apiservers of shoots call. Upstream has none: it serves all webhooks on one port.
+func (c *config) shootWebhookFlags() []setting {
+	o := &c.webhooks
+	return []setting{
+		{
+			name: "webhook-config-shoot-service-port", value: "PORT", defaults: "the server's port for shoots",
+			usage:   "Port of the Service, or of the host of --webhook-config-url, for kube-apiservers of shoots.",
+			allowed: portNumbers,
+			parse:   port(&o.ShootServicePort),
+		},
+		{
+			name: "webhook-config-shoot-server-port", value: "PORT", defaults: fmt.Sprint(o.ShootServerPort),
+			usage:   "Port that the webhook server listens on for kube-apiservers of shoots. It serves no other webhooks there.",
+			allowed: portNumbers + ", another one than --webhook-config-server-port",
+			parse:   port(&o.ShootServerPort),
+		},
+	}
 }
 
 // parseDisabledWebhooks accepts an empty list, since charts render one.
@@ -167,6 +196,7 @@ func (c *config) parseDisabledWebhooks(text string) error {
 // completed returns the options with defaults that depend on other flags.
 func (o WebhookOptions) completed() WebhookOptions {
 	o.ServicePort = cmp.Or(o.ServicePort, o.ServerPort)
+	o.ShootServicePort = cmp.Or(o.ShootServicePort, o.ShootServerPort)
 	o.OwnerNamespace = cmp.Or(o.OwnerNamespace, o.Namespace)
 	if o.SeparateGarden {
 		o.Mode = cmp.Or(o.Mode, WebhookModeURLService)
@@ -187,6 +217,10 @@ func (o WebhookOptions) check() []error {
 	if o.SeparateGarden && o.OwnerNamespace == "" {
 		errs = append(errs, errors.New("--webhook-config-owner-namespace: required with a kubeconfig of the garden"+
 			", where no namespace is known; or --disable-webhooks="+allWebhooks))
+	}
+	if o.ShootServerPort == o.ServerPort {
+		errs = append(errs, errors.New("--webhook-config-shoot-server-port: must differ from --webhook-config-server-port"+
+			": shoots must not reach the other webhooks"))
 	}
 	switch {
 	case o.Mode == WebhookModeURL && o.URL == "":

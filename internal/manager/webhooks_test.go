@@ -16,6 +16,55 @@ func webhookBinary() Binary {
 	return binary
 }
 
+// shootWebhookBinary has a webhook that kube-apiservers of shoots call.
+func shootWebhookBinary() Binary {
+	binary := webhookBinary()
+	binary.ShootWebhooks = []string{"services.openstack"}
+	return binary
+}
+
+func TestParseFlags_ShootWebhooks(t *testing.T) {
+	for sentence, test := range map[string]struct {
+		args                    []string
+		serverPort, servicePort int
+		serves                  bool
+	}{
+		"there is a port for shoots":                                       {nil, 9444, 9444, true},
+		"a service has the server's port for shoots unless told otherwise": {[]string{"--webhook-config-shoot-server-port=10251"}, 10251, 10251, true},
+		"ports of service and server differ": {
+			[]string{"--webhook-config-shoot-server-port=10251", "--webhook-config-shoot-service-port=8443"}, 10251, 8443, true,
+		},
+		"a webhook for shoots is disabled": {[]string{"--disable-webhooks=services.openstack"}, 9444, 9444, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			cfg, err := parseFlags(shootWebhookBinary(), append([]string{"--types=aws"}, test.args...), inPod())
+			require.NoError(t, err)
+			assert.Equal(t, test.serverPort, cfg.webhooks.ShootServerPort)
+			assert.Equal(t, test.servicePort, cfg.webhooks.ShootServicePort)
+			assert.Equal(t, test.serves, cfg.webhooks.Serves("services.openstack"))
+			assert.True(t, cfg.webhooks.Serves("controlplane.openstack"))
+		})
+	}
+	for sentence, test := range map[string]struct {
+		binary Binary
+		flag   string
+		want   string
+	}{
+		"shoots must not reach the other webhooks": {
+			shootWebhookBinary(), "--webhook-config-shoot-server-port=9443",
+			"--webhook-config-shoot-server-port: must differ from --webhook-config-server-port: shoots must not reach the other webhooks",
+		},
+		"a binary without webhooks for shoots has no port for them": {
+			webhookBinary(), "--webhook-config-shoot-server-port=10251", "--webhook-config-shoot-server-port: no such flag",
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			_, err := parseFlags(test.binary, []string{"--types=aws", test.flag}, inPod())
+			assert.EqualError(t, err, "wrong command line:\n  "+test.want)
+		})
+	}
+}
+
 func TestParseFlags_InvalidWebhookFlags(t *testing.T) {
 	tests := map[string]struct {
 		args   []string

@@ -49,9 +49,36 @@ type Store struct {
 
 // Apply writes the ManagedResource and its Secret. It does not wait for gardener-resource-manager.
 func (s Store) Apply(ctx context.Context, wanted Resource) error {
+	secretName, err := s.createSecret(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	superseded, err := s.setSecretRef(ctx, wanted, secretName)
+	if err != nil {
+		return err
+	}
+	return s.deleteSecrets(ctx, superseded)
+}
+
+// Replace is Apply for whoever is not in charge of the ManagedResource: it changes one version of it, and fails with a conflict if there is another one by
+// now, and if there is none.
+func (s Store) Replace(ctx context.Context, before *resourcesv1alpha1.ManagedResource, wanted Resource) error {
+	secretName, err := s.createSecret(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	superseded, err := s.change(ctx, before, wanted, secretName)
+	if err != nil {
+		return err
+	}
+	return s.deleteSecrets(ctx, superseded)
+}
+
+// createSecret writes the objects into a Secret, and returns its name, which depends on them.
+func (s Store) createSecret(ctx context.Context, wanted Resource) (string, error) {
 	data, err := manifests(wanted.Objects, s.Client.Scheme())
 	if err != nil {
-		return fmt.Errorf("writing the manifests of %s: %w", wanted.Name, err)
+		return "", fmt.Errorf("writing the manifests of %s: %w", wanted.Name, err)
 	}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -60,16 +87,9 @@ func (s Store) Apply(ctx context.Context, wanted Resource) error {
 		Data: data, Type: corev1.SecretTypeOpaque,
 	}
 	if err := kubernetesutils.MakeUnique(secret); err != nil {
-		return fmt.Errorf("naming the manifests of %s: %w", wanted.Name, err)
+		return "", fmt.Errorf("naming the manifests of %s: %w", wanted.Name, err)
 	}
-	if err := CreateIfNotExists(ctx, s.Client, secret); err != nil {
-		return err
-	}
-	superseded, err := s.setSecretRef(ctx, wanted, secret.Name)
-	if err != nil {
-		return err
-	}
-	return s.deleteSecrets(ctx, superseded)
+	return secret.Name, CreateIfNotExists(ctx, s.Client, secret)
 }
 
 // setSecretRef makes the ManagedResource refer to the Secret, and returns the names of those that it referred to before.
@@ -98,6 +118,13 @@ func (s Store) write(ctx context.Context, wanted Resource, secretName string) (s
 	if !before.DeletionTimestamp.IsZero() {
 		return nil, fmt.Errorf("ManagedResource %s is still being deleted", wanted.Name)
 	}
+	return s.change(ctx, before, wanted, secretName)
+}
+
+// change changes one version of a ManagedResource.
+func (s Store) change(
+	ctx context.Context, before *resourcesv1alpha1.ManagedResource, wanted Resource, secretName string,
+) (superseded []string, err error) {
 	resource := before.DeepCopy()
 	wanted.applyTo(resource, secretName)
 	if equality.Semantic.DeepEqual(before, resource) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -109,4 +110,36 @@ func TestIsBeingApplied(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) { assert.Equal(t, tt.want, isBeingApplied(tt.resource)) })
 	}
+}
+
+func TestReplace(t *testing.T) {
+	server := apiServer.Get(t)
+	namespace, err := server.NewNamespace(t.Context())
+	require.NoError(t, err)
+	store := Store{Client: server.Client, Namespace: namespace, Labels: map[string]string{"role": "test"}}
+	wanted := func(value string) Resource {
+		return Resource{Name: "plugin", Annotations: map[string]string{"value": value}, Objects: []client.Object{&corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "settings"}, Data: map[string]string{"value": value},
+		}}}
+	}
+	require.NoError(t, store.Apply(t.Context(), wanted("a")))
+	first, err := store.Get(t.Context(), "plugin")
+	require.NoError(t, err)
+
+	require.NoError(t, store.Replace(t.Context(), first, wanted("b")))
+	content, _, err := store.Content(t.Context(), "plugin")
+	require.NoError(t, err)
+	require.Len(t, content, 1)
+	assert.Equal(t, map[string]any{"value": "b"}, content[0].Object["data"])
+	second, err := store.Get(t.Context(), "plugin")
+	require.NoError(t, err)
+	assert.Equal(t, "b", second.Annotations["value"])
+	old := &corev1.Secret{}
+	err = server.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: first.Spec.SecretRefs[0].Name}, old)
+	assert.True(t, apierrors.IsNotFound(err), "the Secret with the content before: %v", err)
+
+	assert.True(t, apierrors.IsConflict(store.Replace(t.Context(), first, wanted("c"))), "somebody else has changed it")
+	require.NoError(t, store.Replace(t.Context(), second, wanted("b")))
+	require.NoError(t, server.Client.Delete(t.Context(), second.DeepCopy()))
+	assert.True(t, apierrors.IsNotFound(store.Replace(t.Context(), second, wanted("d"))), "it does not create what somebody else has deleted")
 }

@@ -44,12 +44,17 @@ var errNotServing = errors.New("this process does not serve webhooks yet")
 // If two clusters have configurations, an authority is trusted when every configuration of both has contained it without interruption. While one
 // cluster is unreachable, a renewal waits.
 //
+// Registrations in shoots count like those of a cluster as soon as the seed has them: gardener-resource-manager applies them well within timing.trustDelay. A
+// shoot in which it does not, e.g. while it is hibernated, gets all that has changed before its webhooks are of use again.
+//
 // If there is no valid old certificate, at the very first start, after Secrets were deleted, or after the process was stopped for weeks, waiting is
 // of no use, and all steps follow at once. The webhooks are registered first when this process serves: with the failure policy Fail, a registered
 // webhook without a server blocks requests.
 type certRotator struct {
-	client      client.Client
-	registrars  registrars
+	client     client.Client
+	registrars registrars
+	// shoots is nil without webhooks for shoots.
+	shoots      ShootRegistrations
 	certificate *certificate
 	names       secretNames
 	// serving returns an error while this process does not serve.
@@ -83,7 +88,7 @@ func (k *certRotator) Start(ctx context.Context) error {
 }
 
 func (k *certRotator) reconcile(ctx context.Context) error {
-	if k.registrars.isEmpty() {
+	if k.registrars.isEmpty() && k.shoots == nil {
 		return k.cleanUp(ctx)
 	}
 	secrets, err := k.newSecretsManager(ctx)
@@ -114,7 +119,7 @@ func (k *certRotator) reconcile(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errNotServing, err)
 	}
 
-	trusted, err := k.registrars.register(ctx, keys.bundle(time.Now()))
+	trusted, err := k.registerAll(ctx, keys.bundle(time.Now()))
 	k.trust.observe(trusted, time.Now())
 	if err != nil {
 		return err

@@ -28,12 +28,25 @@
 // The same with name=<binary>-webhook-server renews the server certificate alone. Deleting Secrets works too, but then requests may fail for up to
 // half a minute. cert_rotator.go explains why a renewal makes no request fail.
 //
+// # Webhooks of shoots
+//
+// kube-apiservers of shoots call webhooks with Shoots on a port of their own (--webhook-config-shoot-server-port), where no other webhooks are served. Whoever
+// rules a shoot decides which URLs its kube-apiserver calls, with which objects: by a webhook configuration of their own, with the CA bundle that they read
+// from ours. On one port with the other webhooks, they could ask those as the seed does, and read from the answers what is meant for the seed, or keep them
+// busy. A filter by path would leave the latter; a port of its own is also what network policies know. For the same reason, these webhooks have limits of
+// their own, and a handler must be a pure function of the request: its caller is any shoot.
+//
+// Authority and certificate are the same as for the others. Whoever deploys to shoots registers the webhooks there (ShootRegistrations).
+//
 // # Requirements on a chart
 //
 //   - A Service --webhook-config-name; its port is --webhook-config-service-port, its target --webhook-config-server-port.
 //     Annotation for API servers outside of the pod network: networking.resources.gardener.cloud/from-world-to-ports with the
-//     server's port; for those of shoots: networking.resources.gardener.cloud/from-all-webhook-targets-allowed-ports,
-//     .../namespace-selectors and .../pod-label-selector-namespace-alias: extensions (gardener/docs/operations/network_policies.md).
+//     server's port.
+//   - With webhooks of shoots: another port of that Service, --webhook-config-shoot-service-port with the target
+//     --webhook-config-shoot-server-port, and its annotations networking.resources.gardener.cloud/from-all-webhook-targets-allowed-ports
+//     with that target alone, .../namespace-selectors (gardener.cloud/role: shoot) and .../pod-label-selector-namespace-alias:
+//     extensions (gardener/docs/operations/network_policies.md).
 //   - A readiness probe on /readyz: a replica without a certificate is not ready.
 //   - A pause before SIGTERM (lifecycle.preStop.sleep, 5 seconds): a process ends faster than its endpoint is removed.
 //   - ClusterRole: mutatingwebhookconfigurations and validatingwebhookconfigurations (admissionregistration.k8s.io): create;

@@ -77,6 +77,8 @@ type environment struct {
 	// garden is another cluster that the replicas serve, if there is one. They reach it by its gate.
 	garden             *environment
 	gardenLoadBalancer *loadBalancer
+	// shoots are registrations in shoots; without them, the replicas serve no shoots.
+	shoots *shootRegistrations
 }
 
 // newEnvironment makes a namespace in which webhooks are called. Binaries of different tests know nothing of each other.
@@ -107,7 +109,9 @@ type replica struct {
 	process *manager.Process
 	// address is where it listens, health where it tells how it is.
 	address, health string
-	logs            *buffer
+	// shootAddress is where it listens for kube-apiservers of shoots, if it does.
+	shootAddress string
+	logs         *buffer
 	// writes counts what it has written to the API server, but for the Lease.
 	writes atomic.Int64
 	stop   func()
@@ -139,7 +143,16 @@ func (l *environment) start(t *testing.T, timing timing, disabled []string, webh
 		},
 	}
 	l.configureGarden(t, r.process)
-	require.NoError(t, serve(r.process, timing, webhooks))
+	var shoots ShootRegistrations
+	if l.shoots != nil {
+		shoots = l.shoots
+		r.shootAddress = freeAddress(t)
+		_, port, err := net.SplitHostPort(r.shootAddress)
+		require.NoError(t, err)
+		r.process.Webhooks.ShootServerPort, err = strconv.Atoi(port)
+		require.NoError(t, err)
+	}
+	require.NoError(t, serve(r.process, timing, shoots, webhooks))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

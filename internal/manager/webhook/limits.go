@@ -32,6 +32,14 @@ func defaultLimits() *limits {
 	}
 }
 
+// shootLimits are those for the kube-apiservers of all shoots together, with small objects. They share nothing with the others: a user of a shoot who makes
+// its API server call all the time delays users of other shoots at most.
+func shootLimits() *limits {
+	l := defaultLimits()
+	l.memory, l.handling = newMemory(64<<20), make(semaphore, 8)
+	return l
+}
+
 // maxBody is one byte more than controller-runtime accepts, so that it rejects a body that is too long.
 const maxBody = 7<<20 + 1
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -48,11 +49,11 @@ const reconcileTimeout = time.Minute
 // requests to them are still served while there are certificates. Without webhooks, it deletes all registrations. A Setup calls it once. The error
 // names all invalid fields of the webhooks.
 func Serve(p *manager.Process, webhooks ...Webhook) error {
-	return serve(p, defaultTiming(), webhooks)
+	return serve(p, defaultTiming(), nil, webhooks)
 }
 
-func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
-	webhooks, err := completeFor(p, webhooks)
+func serve(p *manager.Process, timing timing, shoots ShootRegistrations, webhooks []Webhook) error {
+	webhooks, err := completeFor(p, shoots, webhooks)
 	if err != nil {
 		return fmt.Errorf("serving webhooks: %w", err)
 	}
@@ -60,20 +61,26 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 
 	log := p.Log.WithName("webhooks")
 	certificate := newCertificate(log)
-	server := newServer(p.Webhooks.ServerHost, p.Webhooks.ServerPort, certificate)
-	registrars := newRegistrars(p, enabled, log)
+	servers := newServers(p.Webhooks, webhooks, certificate)
+	if !slices.ContainsFunc(enabled, isForShoots) {
+		shoots = nil
+	}
+	registrars := newRegistrars(p, slices.DeleteFunc(slices.Clone(enabled), isForShoots), log)
 	names := secretNamesOf(p.Name, p.Webhooks.Namespace)
 	runnables := []ctrlmanager.Runnable{&certRotator{
-		client: p.Manager.GetClient(), registrars: registrars, certificate: certificate, names: names,
-		serving: func() error { return server.ready(nil) },
+		client: p.Manager.GetClient(), registrars: registrars, shoots: shoots, certificate: certificate, names: names,
+		serving: func() error { return servers.ready(nil) },
 		timing:  timing, trust: trustedSince{}, log: log,
 	}}
 	// Requests to disabled webhooks are served as well: API servers send them until the leader has deleted the registration and they have seen that.
 	if len(enabled) > 0 || len(webhooks) > 0 && names.namespace != "" {
-		if err := server.serveAll(p, webhooks, len(enabled) > 0, log); err != nil {
+		if err := servers.serveAll(p, len(enabled) > 0, log); err != nil {
 			return err
 		}
-		runnables = append(runnables, server, &reloader{
+		for _, server := range servers {
+			runnables = append(runnables, server)
+		}
+		runnables = append(runnables, &reloader{
 			reader: p.Manager.GetClient(), certificate: certificate, names: names, hosts: registrars.addresses().hosts(),
 			certificateExpected: len(enabled) > 0, timing: timing, log: log,
 		})
@@ -87,9 +94,12 @@ func serve(p *manager.Process, timing timing, webhooks []Webhook) error {
 }
 
 // completeFor returns the webhooks with their defaults, or an error if one is invalid or not in the process's options.
-func completeFor(p *manager.Process, webhooks []Webhook) ([]Webhook, error) {
+func completeFor(p *manager.Process, shoots ShootRegistrations, webhooks []Webhook) ([]Webhook, error) {
 	webhooks, err := complete(webhooks, p.Webhooks.Compiled)
 	for _, w := range webhooks {
+		if w.Shoots && (shoots == nil || p.Webhooks.ShootServerPort == 0) {
+			err = errors.Join(err, fmt.Errorf("webhook %q is for shoots, the binary is not", w.Name))
+		}
 		if w.Garden && p.Garden == nil {
 			err = errors.Join(err, fmt.Errorf("webhook %q is for the garden, the binary is not", w.Name))
 		}
@@ -97,24 +107,60 @@ func completeFor(p *manager.Process, webhooks []Webhook) ([]Webhook, error) {
 	return webhooks, err
 }
 
+// servers are those of a process: one for the API servers of its clusters, and one for those of shoots, each if there are webhooks for it.
+type servers []*server
+
+func newServers(options manager.WebhookOptions, webhooks []Webhook, certificate *certificate) servers {
+	ofShoots, others := newServer(options.ServerHost, options.ShootServerPort, certificate), newServer(options.ServerHost, options.ServerPort, certificate)
+	ofShoots.limits = shootLimits()
+	for _, w := range webhooks {
+		if w.Shoots {
+			ofShoots.webhooks = append(ofShoots.webhooks, w)
+		} else {
+			others.webhooks = append(others.webhooks, w)
+		}
+	}
+	return slices.DeleteFunc(servers{others, ofShoots}, func(s *server) bool { return len(s.webhooks) == 0 })
+}
+
 // serveAll adds the endpoints and their readiness check. If no webhook is enabled, readiness does not wait for a certificate.
-func (s *server) serveAll(p *manager.Process, webhooks []Webhook, enabled bool, log logr.Logger) error {
+func (ss servers) serveAll(p *manager.Process, enabled bool, log logr.Logger) error {
 	results, err := newResults(p.Registerer)
 	if err != nil {
 		return err
 	}
-	if err := s.certificate.registerMetric(p.Registerer); err != nil {
+	if err := ss[0].certificate.registerMetric(p.Registerer); err != nil {
 		return err
 	}
-	for _, w := range webhooks {
-		s.serve(w, results, log)
+	for _, s := range ss {
+		for _, w := range s.webhooks {
+			s.serve(w, results, log)
+		}
 	}
-	ready := s.ready
+	ready := ss.ready
 	if !enabled {
-		ready = s.readyWithoutCertificate
+		ready = ss.readyWithoutCertificate
 	}
 	if err := p.Manager.AddReadyzCheck("webhooks", ready); err != nil {
 		return fmt.Errorf("adding readiness check of webhooks: %w", err)
+	}
+	return nil
+}
+
+// ready returns an error while API servers should not call this process.
+func (ss servers) ready(request *http.Request) error {
+	return ss.check(func(s *server) error { return s.ready(request) })
+}
+
+func (ss servers) readyWithoutCertificate(request *http.Request) error {
+	return ss.check(func(s *server) error { return s.readyWithoutCertificate(request) })
+}
+
+func (ss servers) check(check func(*server) error) error {
+	for _, s := range ss {
+		if err := check(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

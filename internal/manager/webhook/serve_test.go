@@ -109,6 +109,8 @@ func TestServe(t *testing.T) {
 		"a renewal of the authority fails no request":               testRenewal,
 		"two renewals at once fail no request":                      testRenewalDuringRenewal,
 		"lost certificates are made again":                          testLostCertificates,
+		"shoots reach their own webhooks and no others":             testShoots,
+		"a renewal reaches shoots before it is used":                testRenewalInShoots,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			binary := "binary-" + freeAddress(t)[len("127.0.0.1:"):]

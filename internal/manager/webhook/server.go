@@ -91,6 +91,7 @@ type server struct {
 	ctrlwebhook.Server
 	certificate  *certificate
 	limits       *limits
+	webhooks     []Webhook
 	shuttingDown atomic.Bool
 	// responding is true once a connection has succeeded.
 	responding atomic.Bool
@@ -162,12 +163,21 @@ func (s *server) serve(w Webhook, results results, log logr.Logger) {
 	log = log.WithValues("webhook", w.Name)
 	results.initialize(w.Name)
 	webhook := &admission.Webhook{
-		Handler: handlerWithTimeout{Handler: w.Handler, timeout: w.Timeout, count: func(r admission.Response) { results.count(w.Name, r) }},
+		Handler: w.handler(results),
 		LogConstructor: func(_ logr.Logger, request *admission.Request) logr.Logger {
 			return admission.DefaultLogConstructor(log, request)
 		},
 	}
 	s.Register(w.Path, s.closeConnections(s.limits.wrap(webhook, func(err error) { results.countUnhandled(w.Name, err) })))
+}
+
+// handler returns the handler of a webhook with all that is the same for many.
+func (w Webhook) handler(results results) admission.Handler {
+	handler := handlerWithTimeout{Handler: w.Handler, timeout: w.Timeout, count: func(r admission.Response) { results.count(w.Name, r) }}
+	if w.Shoots {
+		return neverDenying(handler)
+	}
+	return handler
 }
 
 // handlerWithTimeout gives a handler the time that the API server waits, also during shutdown: every accepted request gets a response.

@@ -32,6 +32,9 @@ type Webhook struct {
 	// Garden is true for a webhook that the garden's API server calls, in a garden binary. The others are called by the API server of the process's
 	// own cluster.
 	Garden bool
+	// Shoots is true for a mutating webhook that kube-apiservers of shoots call, on a port of its own. Others register it there (ShootRegistrations), with the
+	// failure policy Ignore, so it has neither rules nor selectors here. It never denies a request: what its handler denies is logged, counted, and allowed.
+	Shoots bool
 	// Path of the endpoint. Defaults to "/" and the name.
 	Path string
 	// Rules select the operations and resources that the webhook is called for. A rule without scope selects objects with and without a namespace.
@@ -86,10 +89,7 @@ func (w Webhook) check() error {
 	if !strings.HasPrefix(w.Path, "/") {
 		addf("has the path %q, which does not begin with a slash", w.Path)
 	}
-	if len(w.Rules) == 0 {
-		addf("has no rules: it would never be called")
-	}
-	for _, err := range w.checkSelection() {
+	for _, err := range w.checkRegistration() {
 		addf("%w", err)
 	}
 	if w.FailurePolicy != admissionregistrationv1.Fail && w.FailurePolicy != admissionregistrationv1.Ignore {
@@ -102,6 +102,20 @@ func (w Webhook) check() error {
 		addf("has no handler")
 	}
 	return errors.Join(errs...)
+}
+
+// checkRegistration returns what is wrong with what the API server is told of a webhook.
+func (w Webhook) checkRegistration() []error {
+	switch {
+	case w.Shoots && (w.Garden || w.Kind != Mutating || len(w.Rules) > 0):
+		return []error{errors.New("is for shoots: it must be mutating, not for the garden, and have no rules")}
+	case w.Shoots:
+		return nil
+	case len(w.Rules) == 0:
+		return append(w.checkSelection(), errors.New("has no rules: it would never be called"))
+	default:
+		return w.checkSelection()
+	}
 }
 
 // complete returns the webhooks with their defaults. Its error names all invalid fields.

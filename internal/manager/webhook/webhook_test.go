@@ -95,6 +95,18 @@ func TestComplete_Invalid(t *testing.T) {
 			change: func(w *Webhook) { w.Timeout = 1500 * time.Millisecond },
 			want:   `webhook "a" has a timeout of 1.5s: allowed are whole seconds from 1 to 30`,
 		},
+		"a webhook for shoots that is registered elsewhere, too": {
+			change: func(w *Webhook) { w.Shoots = true },
+			want:   `webhook "a" is for shoots: it must be mutating, not for the garden, and have no rules`,
+		},
+		"a validating webhook for shoots": {
+			change: func(w *Webhook) { w.Shoots, w.Rules, w.Kind = true, nil, Validating },
+			want:   `webhook "a" is for shoots: it must be mutating, not for the garden, and have no rules`,
+		},
+		"a webhook for shoots and the garden": {
+			change: func(w *Webhook) { w.Shoots, w.Rules, w.Garden = true, nil, true },
+			want:   `webhook "a" is for shoots: it must be mutating, not for the garden, and have no rules`,
+		},
 		"a webhook without a handler": {
 			change: func(w *Webhook) { w.Handler = nil },
 			want:   `webhook "a" has no handler`,
