@@ -92,7 +92,10 @@ func TestRender_InvalidValues(t *testing.T) {
 		"an invalid unit": {
 			values: map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "1ki"}}}, want: []string{"'/resources/limits/memory'"},
 		},
-		"too few ports":                         {values: map[string]any{"usablePorts": []int{1, 2}}, want: []string{"usablePorts: has 2"}},
+		"too few ports": {values: map[string]any{"usablePorts": []int{1, 2}}, want: []string{"usablePorts: has 2"}},
+		"too few ports for webhooks of shoots": {
+			chart: "controlplane-controller", values: map[string]any{"types": []string{"aws"}, "usablePorts": []int{1, 2, 3}}, want: []string{"usablePorts: has 3", "four"},
+		},
 		"an invalid port":                       {values: map[string]any{"usablePorts": []int{1, 2, 70000}}, want: []string{"'/usablePorts/2'"}},
 		"webhooks for a chart without webhooks": {values: map[string]any{"disableWebhooks": []string{"*"}}, want: []string{"disableWebhooks: this chart has no such value"}},
 	} {

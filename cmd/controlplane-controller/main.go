@@ -25,6 +25,7 @@ func main() {
 			"tunes kube-apiserver, kube-controller-manager, kubelet, etcd and credentials by webhooks.",
 		Types:          types,
 		Webhooks:       controlplane.WebhookNames(types),
+		ShootWebhooks:  []string{controlplane.ServiceWebhookName(aws.Type)},
 		Observations:   observer.NamesOf(controlplane.Observations()),
 		Flags:          etcd.flags(),
 		AddToScheme:    controlplane.AddToScheme,
@@ -58,7 +59,7 @@ func setup(p *manager.Process, etcd *etcdFlags) error {
 		Registerer:                p.Registerer,
 		Tracker:                   tracker,
 	}
-	if err := controlplane.Add(p.Manager, drivers, images, options); err != nil {
+	if err := controlplane.AddWithWebhookServer(p.Manager, drivers, images, shootWebhookServer(p, drivers), options); err != nil {
 		return err
 	}
 	if err := controlplane.AddHealth(p.Manager, options); err != nil {

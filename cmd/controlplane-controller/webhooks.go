@@ -21,5 +21,22 @@ func serveWebhooks(p *manager.Process, drivers map[string]controlplane.Driver, i
 			Rules: w.Rules, NamespaceSelector: w.NamespaceSelector, ObjectSelector: w.ObjectSelector,
 		})
 	}
-	return webhook.Serve(p, served...)
+	for _, w := range controlplane.ServiceWebhooks(drivers, p.Types) {
+		served = append(served, webhook.Webhook{Name: w.Name, Path: w.Path, Kind: webhook.Mutating, Handler: w.Handler, Shoots: true})
+	}
+	shoots := controlplane.ShootRegistrations{
+		Client: p.Manager.GetClient(), Address: webhook.NewShootServer(p).Address, Log: p.Log.WithName("shoot-webhooks"),
+	}
+	return webhook.ServeForShoots(p, shoots, served...)
+}
+
+// shootWebhookServer is nil if webhooks for shoots are disabled, or no type has one.
+func shootWebhookServer(p *manager.Process, drivers map[string]controlplane.Driver) *controlplane.WebhookServer {
+	for _, w := range controlplane.ServiceWebhooks(drivers, p.Types) {
+		if p.Webhooks.Serves(w.Name) {
+			server := webhook.NewShootServer(p)
+			return &controlplane.WebhookServer{Address: server.Address, CABundle: server.CABundle}
+		}
+	}
+	return nil
 }

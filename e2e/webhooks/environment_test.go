@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,11 +137,13 @@ func (env *environment) start(t *testing.T, options controller.Options, args ...
 	r := &replica{address: address, log: env.log(env.started)}
 	env.started++
 	options.Path, options.Kubeconfig, options.Output = env.binary, env.kubeconfig, r.log
-	options.Args = append([]string{
+	forShoots, err := env.what.ShootWebhookArgs()
+	require.NoError(t, err)
+	options.Args = slices.Concat([]string{
 		"--webhook-config-namespace=" + env.namespace,
 		"--webhook-config-server-host=" + host,
 		"--webhook-config-server-port=" + port,
-	}, args...)
+	}, forShoots, args)
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	r.Controller, err = env.what.Start(ctx, options)

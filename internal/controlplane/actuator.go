@@ -25,6 +25,8 @@ type reconciliation = contract.Reconciliation[*extensionsv1alpha1.ControlPlane]
 type actuator struct {
 	drivers map[string]Driver
 	images  Images
+	// ownServer is nil if the process serves no webhooks of shoots.
+	ownServer *WebhookServer
 	// definitions are the CRDs of storage drivers in a shoot. They are read-only.
 	definitions []client.Object
 	// rolloutTimeout is rolloutTimeout.

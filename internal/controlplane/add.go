@@ -21,6 +21,11 @@ const (
 // Add adds the ControlPlane controller to a manager. drivers has a driver for each type in options.Types; images are those of
 // these types (see ReadImagesOf).
 func Add(mgr manager.Manager, drivers map[string]Driver, images Images, options contract.Options) error {
+	return AddWithWebhookServer(mgr, drivers, images, nil, options)
+}
+
+// AddWithWebhookServer is Add for a process that serves webhooks of shoots. The server is nil if they are disabled.
+func AddWithWebhookServer(mgr manager.Manager, drivers map[string]Driver, images Images, server *WebhookServer, options contract.Options) error {
 	if err := contract.RequireDrivers("control plane", drivers, options.Types); err != nil {
 		return err
 	}
@@ -28,6 +33,7 @@ func Add(mgr manager.Manager, drivers map[string]Driver, images Images, options 
 	if err != nil {
 		return err
 	}
+	actuator.ownServer = server
 	return contract.Add(mgr, contractOf(actuator), options)
 }
 

@@ -6,7 +6,9 @@
 //
 //   - in the seed, in the shoot's namespace: the cloud-controller-manager, CSI controllers, a snapshot controller, their
 //     configuration and certificates, by the ManagedResource extension-controlplane-seed;
-//   - in the shoot: RBAC, CSI nodes, the snapshot CRDs, storage classes, by three more ManagedResources.
+//   - in the shoot: RBAC, CSI nodes, the snapshot CRDs, storage classes, by three more ManagedResources;
+//   - with some clouds, webhooks in the shoot, by extension-controlplane-shoot-webhooks. Components in the seed serve them, or
+//     this controller (ShootWebhooks, ServiceTuner).
 //
 // The names are upstream's, so that shoots can be taken over in both directions without a deletion.
 //

@@ -25,7 +25,8 @@ type Plan struct {
 	// CRDs are those of ShootObjects and of components, besides those of the CSI drivers. They are there before and go after the objects of their kinds. One that
 	// disappears from the plan deletes all its objects, so it has to be kept (resources.gardener.cloud/keep-object) if users create some.
 	CRDs []client.Object
-	// ShootWebhooks are webhooks of the shoot's API server that components in the seed serve. They are registered after the components are deployed.
+	// ShootWebhooks are webhooks of the shoot's API server that components in the seed serve, or this controller. They are registered after the components are
+	// deployed.
 	ShootWebhooks []ShootWebhooks
 	// StorageClasses and SnapshotClasses are those of the shoot. Whoever works in the shoot may choose another default.
 	StorageClasses  []storagev1.StorageClass

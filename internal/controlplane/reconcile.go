@@ -28,7 +28,9 @@ type deployment struct {
 	resources   managedresource.Store
 	secrets     secrets
 	authority   *authority
-	renderer    *renderer
+	// ownServer is nil if the process serves no webhooks of shoots. Then the plan has none that need it.
+	ownServer *WebhookServer
+	renderer  *renderer
 	// definitions are the CRDs of storage drivers in the shoot.
 	definitions []client.Object
 	// rolloutTimeout bounds the wait for pods without upstream's configuration.
@@ -61,7 +63,7 @@ func (a *actuator) Reconcile(ctx context.Context, rec *reconciliation) error {
 	if err := rec.StateRecorder.Run(ctx, d.graph()); err != nil {
 		return err
 	}
-	rec.Messages = append(rec.Messages, plan.Messages...)
+	rec.Messages = append(rec.Messages, d.plan.Messages...)
 	return d.newStatus().writeTo(rec.Object)
 }
 
@@ -74,8 +76,12 @@ func (a *actuator) newDeployment(ctx context.Context, rec *reconciliation, shoot
 	if err != nil {
 		return nil, err
 	}
+	if a.ownServer == nil {
+		plan = plan.withoutOwn()
+	}
 	return &deployment{
-		rec: rec, shoot: shoot, plan: plan, hibernation: hibernation, previous: statusOf(rec.Object), authority: authority,
+		ownServer: a.ownServer,
+		rec:       rec, shoot: shoot, plan: plan, hibernation: hibernation, previous: statusOf(rec.Object), authority: authority,
 		definitions: a.definitions, rolloutTimeout: a.rolloutTimeout,
 		renderer:  newRenderer(plan, a.images[rec.Object.Spec.Type], rec.Cluster.Shoot.Spec.Kubernetes),
 		resources: newStore(rec),

@@ -13,11 +13,12 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 )
 
-// ShootWebhooks are webhooks of the shoot's API server that a component in the seed serves.
+// ShootWebhooks are webhooks of the shoot's API server that a component in the seed serves, or this controller.
 type ShootWebhooks struct {
 	// Name is the name of the webhook configurations in the shoot.
 	Name string
-	// Component is the name of the component, whose field Webhooks names the Service. Its certificate must be one of the plan for that Service.
+	// Component is the name of the component, whose field Webhooks names the Service. Its certificate must be one of the plan for that Service. It is empty for
+	// webhooks that this controller serves: they are mutating, and are not registered where they are disabled.
 	Component string
 	// Mutating and Validating are the webhooks. The URL in the ClientConfig of each is its path, e.g. "/mutate-v1-service": the contract adds the address and
 	// the CA bundle.
@@ -65,21 +66,45 @@ func (d *deployment) deployShootWebhooks(ctx context.Context) error {
 	if len(d.plan.ShootWebhooks) == 0 {
 		return nil
 	}
-	caBundle, err := d.authority.bundle()
-	if err != nil {
-		return err
-	}
-	var objects []client.Object
+	wanted := managedresource.Resource{Name: resourceShootWebhooks, Annotations: map[string]string{
+		annotationWebhookServer: "", annotationWebhookCAs: "", annotationWebhookOwner: "",
+	}}
 	for _, webhooks := range d.plan.ShootWebhooks {
-		server, err := d.webhookServer(webhooks.Component)
+		address, caBundle, err := d.webhookAddress(ctx, webhooks.Component)
 		if err != nil {
 			return fmt.Errorf("webhooks %q: %w", webhooks.Name, err)
 		}
-		address := fmt.Sprintf("https://%s.%s:%d", server.Service, d.rec.Object.Namespace, component.WebhookServicePort)
-		objects = append(objects, webhooks.objects(address, caBundle)...)
+		if webhooks.Component == "" {
+			wanted.Annotations = d.ownServer.annotations(d.rec.Object.Name, caBundle)
+		}
+		wanted.Objects = append(wanted.Objects, webhooks.objects(address, caBundle)...)
 	}
-	_, err = d.applyInShoot(ctx, managedresource.Resource{Name: resourceShootWebhooks, Objects: objects})
+	_, err := d.applyInShoot(ctx, wanted)
 	return err
+}
+
+// webhookAddress returns where the webhooks of a component are served, and the authorities of their server.
+func (d *deployment) webhookAddress(ctx context.Context, name string) (address string, caBundle []byte, err error) {
+	if name == "" {
+		caBundle, err = d.ownServer.CABundle(ctx)
+		return d.ownServer.Address, caBundle, err
+	}
+	server, err := d.webhookServer(name)
+	if err != nil {
+		return "", nil, err
+	}
+	caBundle, err = d.authority.bundle()
+	return fmt.Sprintf("https://%s.%s:%d", server.Service, d.rec.Object.Namespace, component.WebhookServicePort), caBundle, err
+}
+
+// withoutOwn returns the plan without the webhooks that this controller would serve if they were enabled.
+func (p *Plan) withoutOwn() *Plan {
+	changed := *p
+	changed.ShootWebhooks = slices.DeleteFunc(slices.Clone(p.ShootWebhooks), func(w ShootWebhooks) bool { return w.Component == "" })
+	if len(changed.ShootWebhooks) < len(p.ShootWebhooks) {
+		changed.Messages = append(slices.Clone(p.Messages), "a webhook for objects of the shoot is left out: it is disabled in this controller (--disable-webhooks)")
+	}
+	return &changed
 }
 
 func (d *deployment) webhookServer(name string) (*component.WebhookServer, error) {

@@ -1,6 +1,6 @@
 package controlplane
 
-// WebhookNames returns the names of all webhooks for some types.
+// WebhookNames returns the names of all webhooks for some types, besides those for shoots (ServiceWebhookName).
 func WebhookNames(types []string) []string {
 	var names []string
 	for _, providerType := range types {

@@ -34,6 +34,10 @@
 - {{ printf "--webhook-config-namespace=%s" .Release.Namespace | quote }}
 - "--webhook-config-service-port=443"
 - {{ printf "--webhook-config-server-port=%d" ($ports.webhooks | int64) | quote }}
+{{- if include "common.shootWebhooks" . }}
+- "--webhook-config-shoot-service-port=8443"
+- {{ printf "--webhook-config-shoot-server-port=%d" ($ports.shootWebhooks | int64) | quote }}
+{{- end }}
 {{- end }}
 - {{ printf "--health-bind-address=:%d" ($ports.health | int64) | quote }}
 - {{ printf "--metrics-bind-address=:%d" ($ports.metrics | int64) | quote }}

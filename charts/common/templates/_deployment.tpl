@@ -73,6 +73,11 @@ spec:
           containerPort: {{ $ports.webhooks }}
           protocol: TCP
         {{- end }}
+        {{- if include "common.shootWebhooks" . }}
+        - name: shoot-webhooks
+          containerPort: {{ $ports.shootWebhooks }}
+          protocol: TCP
+        {{- end }}
         # A replica is ready a second after its start; two minutes are for nodes and API servers under load.
         startupProbe:
           httpGet:

@@ -167,15 +167,29 @@ gardener-system-900
 {{- end -}}
 {{- end -}}
 
+{{/* Whether kube-apiservers of shoots call webhooks of the controller: facts have the types that have such webhooks. */}}
+{{- define "common.shootWebhooks" -}}
+{{- $facts := include "common.facts" . | fromYaml -}}
+{{- if $facts.webhooks -}}
+{{- range $facts.shootWebhooks -}}
+{{- if has . $.Values.types -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Ports of the pod as YAML. gardenlet assigns the ports of pods in the network of their node. */}}
 {{- define "common.ports" -}}
 {{- $ports := .Values.usablePorts | default list -}}
 {{- if and $ports (lt (len $ports) 3) -}}
 {{- fail (printf "usablePorts: has %d, but the controller listens on three: give metrics, webhook server and health, or none" (len $ports)) -}}
 {{- end -}}
+{{- if and (eq (len $ports) 3) (include "common.shootWebhooks" .) -}}
+{{- fail "usablePorts: has 3, but the controller listens on four: give metrics, webhook server, health and webhook server for shoots, or none" -}}
+{{- end -}}
 metrics: {{ $ports | empty | ternary 8080 (index (concat $ports (list 0 0 0)) 0) | int64 }}
 webhooks: {{ $ports | empty | ternary 10250 (index (concat $ports (list 0 0 0)) 1) | int64 }}
 health: {{ $ports | empty | ternary 8081 (index (concat $ports (list 0 0 0)) 2) | int64 }}
+shootWebhooks: {{ $ports | empty | ternary 10251 (index (concat $ports (list 0 0 0 0)) 3) | int64 }}
 {{- end -}}
 
 {{/* The tag overrides the version of the chart. With a digest, it is only for people. */}}

@@ -2,6 +2,8 @@
 kind: ControlPlane
 resource: controlplanes
 webhooks: true
+# The types with webhooks that API servers of shoots call.
+shootWebhooks: [aws]
 images: true
 observesImages: true
 clouds: false

@@ -25,13 +25,27 @@ func (b Binary) WebhookArgs() ([]string, error) {
 		return nil, err
 	}
 	host, port, _ := strings.Cut(address, ":")
-	return []string{
+	forShoots, err := b.ShootWebhookArgs()
+	return append([]string{
 		"--webhook-config-mode=url",
 		"--webhook-config-url=" + address,
 		"--webhook-config-namespace=" + b.Name,
 		"--webhook-config-server-host=" + host,
 		"--webhook-config-server-port=" + port,
-	}, nil
+	}, forShoots...), err
+}
+
+// ShootWebhookArgs are the flags with the port for webhooks that API servers of shoots call: none for a binary without.
+func (b Binary) ShootWebhookArgs() ([]string, error) {
+	if b.command() != controlPlane {
+		return nil, nil
+	}
+	address, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := strings.Cut(address, ":")
+	return []string{"--webhook-config-shoot-server-port=" + port}, nil
 }
 
 // AwaitWebhooks waits until the API server calls the webhooks. A controller that is ready serves its webhooks, but only its leader registers them.

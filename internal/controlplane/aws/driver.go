@@ -66,7 +66,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 		SnapshotClasses: in.snapshotClasses(),
 		Retired:         []client.Object{retiredBinding()},
 		RetiredAccess:   []string{routeControllerName, ipamControllerName, balancerName},
-		Messages:        in.featureGates().Messages("cloudControllerManager.featureGates"),
+		Messages:        in.messages(),
 	}
 	in.addNodeControllers(plan)
 	in.addElasticFileSystem(plan)

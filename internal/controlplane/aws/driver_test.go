@@ -92,7 +92,7 @@ func TestDriver_Plan(t *testing.T) {
 
 func TestDriver_Plan_Webhooks(t *testing.T) {
 	plan := planOf(t, awsShoot(dualStack))
-	require.Len(t, plan.ShootWebhooks, 1)
+	require.Len(t, plan.ShootWebhooks, 2)
 	golden.Open(t, "testdata/webhooks").Check(t, "webhooks.txt", golden.Manifest(t, plan.ShootWebhooks))
 	require.Len(t, plan.CRDs, 2)
 	for _, definition := range plan.CRDs {
@@ -162,12 +162,52 @@ func TestDriver_Plan_NativeRouting(t *testing.T) {
 }
 
 func TestDriver_Plan_Messages(t *testing.T) {
-	gates := withConfig(`,"cloudControllerManager":{"featureGates":{"AllBeta":true,"Zebra":true}}`)
+	gates := withConfig(`,"cloudControllerManager":{"useCustomRouteController":true,"featureGates":{"AllBeta":true,"Zebra":true}}`)
 	plan := planOf(t, awsShoot(gates))
 	assert.Equal(t, []string{"feature gates Zebra are left out: Kubernetes 1.36.3 does not have them, or has locked them; " +
 		"remove them from cloudControllerManager.featureGates"}, plan.Messages)
 	assert.Contains(t, plan.Components[0].Containers[0].Args, "--feature-gates=AllBeta=true")
 	assert.NotEmpty(t, New().Validate(awsShoot(gates, func(shoot *controlplane.Shoot) { shoot.New = true })), "a new shoot has to correct it")
+}
+
+// What a new shoot could not be created with is reported of one that lives.
+func TestDriver_Families(t *testing.T) {
+	ipv4, ipv6 := gardencorev1beta1.IPFamilyIPv4, gardencorev1beta1.IPFamilyIPv6
+	overlay := func(shoot *controlplane.Shoot) { shoot.Cluster.Shoot.Spec.Networking.ProviderConfig = nil }
+	const (
+		balancers = "loadBalancerController.enabled: set it to true: without the aws-load-balancer-controller no Service of the type LoadBalancer gets an address of IPv6"
+		routes    = "cloudControllerManager.useCustomRouteController: set it to true, unless somebody else programs routes to the pods of each node"
+	)
+	for sentence, test := range map[string]struct {
+		changes          []func(*controlplane.Shoot)
+		errors, messages []string
+	}{
+		"both families with all that they need": {[]func(*controlplane.Shoot){dualStack}, nil, nil},
+		"IPv6 without the load balancer controller": {
+			[]func(*controlplane.Shoot){dualStack, withFamilies(ipv6), withConfig("")}, []string{"spec.providerConfig.loadBalancerController.enabled: Required value"}, []string{balancers},
+		},
+		"IPv6 with an overlay": {
+			[]func(*controlplane.Shoot){dualStack, overlay}, []string{"shoot.spec.networking.providerConfig.overlay.enabled: Required value: set it to false"}, nil,
+		},
+		"IPv4 with an overlay":                   {[]func(*controlplane.Shoot){overlay, withConfig("")}, nil, nil},
+		"IPv4 without an overlay and routes":     {[]func(*controlplane.Shoot){withConfig("")}, nil, []string{routes}},
+		"IPv6 alone has no routes to program":    {[]func(*controlplane.Shoot){dualStack, withFamilies(ipv6)}, nil, nil},
+		"IPv4 with the load balancer controller": {[]func(*controlplane.Shoot){dualStack, withFamilies(ipv4)}, nil, nil},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			isNew := func(shoot *controlplane.Shoot) { shoot.New = true }
+			errs := New().Validate(awsShoot(append(slices.Clone(test.changes), isNew)...))
+			require.Len(t, errs, len(test.errors), "%v", errs)
+			for i, want := range test.errors {
+				assert.ErrorContains(t, errs[i], want)
+			}
+			messages := planOf(t, awsShoot(test.changes...)).Messages
+			require.Len(t, messages, len(test.messages), "%q", messages)
+			for i, want := range test.messages {
+				assert.Contains(t, messages[i], want)
+			}
+		})
+	}
 }
 
 func TestDriver_Invalid(t *testing.T) {

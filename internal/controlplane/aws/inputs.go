@@ -39,6 +39,8 @@ type inputs struct {
 	podRanges []string
 	// families are the shoot's IP families, the primary one first.
 	families []gardencorev1beta1.IPFamily
+	// migratesFamilies is true while the shoot is migrated to two families and the second one is not in use.
+	migratesFamilies bool
 	// hasIPv6Nodes is true if the nodes have a range of IPv6, whatever the families are.
 	hasIPv6Nodes bool
 	// nodeMaskSize is what the user has set for the ranges of nodes; 0 for the default.
@@ -68,7 +70,7 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 		technicalID: shoot.TechnicalID, namespace: shoot.ControlPlane.Namespace, region: shoot.ControlPlane.Spec.Region, isNew: shoot.New,
 		kubernetesVersion: spec.Kubernetes.Version, mutatingPolicies: contract.MutatingAdmissionPolicies(spec.Kubernetes),
 		podRanges: shoot.PodRanges, families: familiesOf(shoot.Cluster.Shoot), hasIPv6Nodes: hasIPv6Nodes(shoot.Cluster.Shoot),
-		annotations: shoot.Cluster.Shoot.Annotations,
+		migratesFamilies: migratesFamilies(shoot.Cluster.Shoot), annotations: shoot.Cluster.Shoot.Annotations,
 	}
 	if manager := spec.Kubernetes.KubeControllerManager; manager != nil && manager.NodeCIDRMaskSize != nil {
 		in.nodeMaskSize = *manager.NodeCIDRMaskSize

@@ -45,6 +45,9 @@ func (in *inputs) addLoadBalancerController(plan *controlplane.Plan) error {
 	plan.Certificates = append(plan.Certificates, controlplane.Certificate{Name: balancerService, Service: balancerService})
 	plan.ShootObjects = append(append(plan.ShootObjects, balancerPermissions().Objects()...), in.ingressClass())
 	plan.ShootWebhooks = append(plan.ShootWebhooks, balancerWebhooks())
+	if in.tunesServices() {
+		plan.ShootWebhooks = append(plan.ShootWebhooks, serviceWebhook())
+	}
 	return nil
 }
 
