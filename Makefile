@@ -192,6 +192,13 @@ awscli-test: ## Create, show and delete everything in the fake AWS by AWS' own c
 	@command -v aws >/dev/null || { echo "This needs AWS' command line client: apt-get install awscli" >&2; exit 1; }
 	@go test -tags awscli -count=1 -v -run TestAWSCLI ./internal/cloud/aws/fake
 
+##@ With AWS' controller for load balancers (built from source, 3 minutes)
+
+.PHONY: loadbalancers-test
+loadbalancers-test: envtest-assets ## Run the aws-load-balancer-controller in a shoot's control plane on the fake AWS
+	@cd e2e && $(GO) run ./cmd/assets aws-load-balancer-controller >/dev/null
+	@cd e2e && go test -tags loadbalancers -count=1 -v -run TestLoadBalancerController ./cloudcontrollers
+
 ##@ On kind (Docker)
 
 .PHONY: e2e-kind

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/aws"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters/clusterstest"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
@@ -31,26 +32,19 @@ const (
 
 // TestCloudControllerManager runs AWS' cloud-controller-manager. The parts follow one another.
 func TestCloudControllerManager(t *testing.T) {
-	env := newEnvironment(t)
+	env := newEnvironment(t, nil, assets.AWS()...)
 	defer env.assertNothingForbidden(t, ccm) // which would explain whatever else goes wrong
 	env.Cloud.ResetLog()
 	env.runCloudControllerManager(t)
 	var nodes []instance
-	for _, part := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
-		{"Nodes", func(t *testing.T) { nodes = testNodes(t, env) }},
-		{"Service", func(t *testing.T) { testService(t, env, nodes) }},
-		{"NetworkService", func(t *testing.T) { testNetworkService(t, env, nodes) }},
-		{"InternalService", func(t *testing.T) { testInternalService(t, env) }},
-		{"NodeGone", func(t *testing.T) { testNodeGone(t, env, nodes[0]) }},
-		{"Routes", func(t *testing.T) { testRoutes(t, env) }},
-	} {
-		if !t.Run(part.name, part.run) {
-			return
-		}
-	}
+	inOrder(t,
+		part{"Nodes", func(t *testing.T) { nodes = testNodes(t, env) }},
+		part{"Service", func(t *testing.T) { testService(t, env, nodes) }},
+		part{"NetworkService", func(t *testing.T) { testNetworkService(t, env, nodes) }},
+		part{"InternalService", func(t *testing.T) { testInternalService(t, env) }},
+		part{"NodeGone", func(t *testing.T) { testNodeGone(t, env, nodes[0]) }},
+		part{"Routes", func(t *testing.T) { testRoutes(t, env) }},
+	)
 }
 
 func (env *environment) runCloudControllerManager(t *testing.T) {
@@ -207,8 +201,14 @@ func testRoutes(t *testing.T, env *environment) {
 // makeService creates a Service with a load balancer, and waits for its address.
 func (env *environment) makeService(t *testing.T, annotations map[string]string) *corev1.Service {
 	t.Helper()
+	return env.makeServiceOfClass(t, nil, annotations)
+}
+
+// makeServiceOfClass is makeService for another controller than the cloud-controller-manager.
+func (env *environment) makeServiceOfClass(t *testing.T, class *string, annotations map[string]string) *corev1.Service {
+	t.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: metav1.NamespaceDefault, Annotations: annotations}}
-	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}
+	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, LoadBalancerClass: class, Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}
 	require.NoError(t, env.Cluster.Client.Create(t.Context(), service))
 	clusterstest.Eventually(t, "the Service has an address", func() bool {
 		require.True(t, clusterstest.Get(t, env.Cluster.Client, service))

@@ -1,6 +1,7 @@
 package cloudcontrollers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -15,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1alpha1 "github.com/trellis-garden/trellis/apis/aws/v1alpha1"
-	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/aws"
 	"github.com/trellis-garden/trellis/e2e/internal/clusters"
@@ -37,13 +37,15 @@ type environment struct {
 	image          string
 }
 
-// newEnvironment returns an environment whose infrastructure and ControlPlane are ready.
-func newEnvironment(t *testing.T) *environment {
+// newEnvironment returns an environment with further programs, whose infrastructure and ControlPlane are ready. balancing may be nil.
+func newEnvironment(t *testing.T, balancing *awsv1alpha1.LoadBalancerControllerConfig, programs ...string) *environment {
 	t.Helper()
-	c := clusterstest.New(t, clusters.Options{Cloud: aws.FakeReady(0), Programs: assets.AWS()})
+	c := clusterstest.New(t, clusters.Options{Cloud: aws.FakeReady(0), Programs: programs})
 	env := &environment{Clusters: aws.In(c)}
 	clusterstest.AssertNoErrors(t, env.Clusters)
-	require.NoError(t, c.StartCluster(t.Context(), env.Account.NewShootIn("one", zones)))
+	shoot := env.Account.NewShootIn("one", zones)
+	shoot.ControlPlaneConfig.(*awsv1alpha1.ControlPlaneConfig).LoadBalancerController = balancing
+	require.NoError(t, c.StartCluster(t.Context(), shoot))
 	require.NoError(t, env.Source.Gardenlet.Prepare(t.Context(), env.Shoot))
 	require.NoError(t, json.Unmarshal(clusterstest.MakeInfrastructure(t, c), &env.infrastructure))
 	env.image = env.Cloud.AddImage("linux", "/dev/xvda")
@@ -64,8 +66,10 @@ func newEnvironment(t *testing.T) *environment {
 // run starts the container of a Deployment in the seed as it is described there, and stops it at the end of the test.
 func (env *environment) run(t *testing.T, run workload.Run) *workload.Container {
 	t.Helper()
-	run.Namespace, run.Dir = env.Shoot.Namespace(), filepath.Join(t.TempDir(), "container")
-	run.Program = filepath.Join(env.Programs, run.Program)
+	run.Namespace, run.Dir = env.Shoot.Namespace(), cmp.Or(run.Dir, filepath.Join(t.TempDir(), "container"))
+	if !filepath.IsAbs(run.Program) {
+		run.Program = filepath.Join(env.Programs, run.Program)
+	}
 	run.Env = map[string]string{"AWS_ENDPOINT_URL": env.Cloud.URL()}
 	container, err := workload.RunContainer(context.WithoutCancel(t.Context()), env.Source.Client, run)
 	require.NoError(t, err)
@@ -130,6 +134,22 @@ func (env *environment) addNode(t *testing.T, zone string) instance {
 	}
 	require.NoError(t, env.Cluster.Client.Create(t.Context(), node))
 	return i
+}
+
+// part is a step of a test.
+type part struct {
+	name string
+	run  func(*testing.T)
+}
+
+// inOrder runs parts that follow one another, and reports whether all have passed.
+func inOrder(t *testing.T, parts ...part) bool {
+	for _, p := range parts {
+		if !t.Run(p.name, p.run) {
+			return false
+		}
+	}
+	return true
 }
 
 // groups lists the security groups of the VPC but its own, by names.

@@ -1,4 +1,4 @@
-// Package assets provides the third-party programs that the modules e2e/binaries and e2e/calico pin: built from source, kept in a folder, and
+// Package assets provides the third-party programs that the modules e2e/binaries, e2e/calico and e2e/loadbalancers pin: built from source, kept in a folder, and
 // rebuilt when their version or the Go toolchain changes. It must not depend on their use.
 package assets
 
@@ -16,8 +16,11 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 )
 
-// calico is the module of Calico's packages, which need older dependencies.
-const calico = "github.com/projectcalico/calico/"
+// These modules need older dependencies than those of e2e/binaries.
+const (
+	calico        = "github.com/projectcalico/calico/"
+	loadBalancers = "sigs.k8s.io/aws-load-balancer-controller"
+)
 
 // DirVariable names the environment variable that moves the folder of the programs, e.g. to a cache shared by checkouts.
 const DirVariable = "TRELLIS_ASSETS"
@@ -37,6 +40,9 @@ func Machines() []string { return append(ControlPlane(), "machine-controller-man
 // AWS lists the programs of a shoot's control plane on AWS.
 func AWS() []string { return []string{"aws-cloud-controller-manager"} }
 
+// LoadBalancers lists the programs of a shoot on AWS with the controller for application and network load balancers.
+func LoadBalancers() []string { return []string{"aws-load-balancer-controller"} }
+
 // Calico lists the programs of Calico that run without a kernel of their own.
 func Calico() []string { return []string{"calico-kube-controllers", "calico-typha"} }
 
@@ -44,6 +50,7 @@ func Calico() []string { return []string{"calico-kube-controllers", "calico-typh
 func packages() map[string]string {
 	return map[string]string{
 		"aws-cloud-controller-manager":       "k8s.io/cloud-provider-aws/cmd/aws-cloud-controller-manager",
+		"aws-load-balancer-controller":       loadBalancers,
 		"calico-kube-controllers":            "github.com/projectcalico/calico/kube-controllers/cmd/kube-controllers",
 		"calico-typha":                       "github.com/projectcalico/calico/typha/cmd/calico-typha",
 		"etcd":                               "go.etcd.io/etcd/server/v3",
@@ -82,8 +89,11 @@ func Version(name string) (string, error) {
 
 // sourceOf returns the folder of the module that pins a package.
 func sourceOf(pkg string) (string, error) {
-	if strings.HasPrefix(pkg, calico) {
+	switch {
+	case strings.HasPrefix(pkg, calico):
 		return repo.Path("e2e", "calico")
+	case pkg == loadBalancers:
+		return repo.Path("e2e", "loadbalancers")
 	}
 	return repo.Path("e2e", "binaries")
 }

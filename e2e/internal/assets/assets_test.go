@@ -74,7 +74,7 @@ func TestStamp(t *testing.T) {
 func TestEnsure_UnknownProgram(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
-	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are aws-cloud-controller-manager, calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
+	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are aws-cloud-controller-manager, aws-load-balancer-controller, calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
 		`kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
 }
 
