@@ -100,7 +100,7 @@ func TestAWSPage(t *testing.T) {
 // The results of AWS are counts, and may be newer than the others.
 func TestResults_WriteAWSOnly(t *testing.T) {
 	folder := t.TempDir()
-	before := within()
+	before := winner()
 	before.Date, before.Commit, before.Scale = "2026-01-01", "ffffffffffff", nil
 	require.NoError(t, before.write(options{folder: folder}))
 	others, err := os.ReadFile(filepath.Join(folder, "results.md"))

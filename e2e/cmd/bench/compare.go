@@ -12,13 +12,16 @@ type comparison struct {
 	// Theirs is the frozen figure of the monolith, Most what ours may be; either may be missing.
 	Theirs string `json:"theirs,omitempty"`
 	Most   string `json:"most,omitempty"`
-	// Result is won or lost, or empty for a figure that is only shown, since it is a time and depends on the machine.
+	// Result is won or lost, or within or exceeded where ours has a budget that does not follow from theirs. It is empty for a figure that is only shown, since
+	// it is a time and depends on the machine.
 	Result string `json:"result,omitempty"`
 }
 
 const (
-	won  = "won"
-	lost = "lost"
+	won      = "won"
+	lost     = "lost"
+	within   = "within"
+	exceeded = "exceeded"
 )
 
 func result(isWon bool) string {
@@ -28,16 +31,25 @@ func result(isWon bool) string {
 	return lost
 }
 
+func budgetResult(isWithin bool) string {
+	if isWithin {
+		return within
+	}
+	return exceeded
+}
+
 // compareAll compares what was measured with the monolith.
 func compareAll(r *results, record *monolith) []comparison {
 	var all []comparison
 	if r.Infrastructure != nil {
 		all = append(all, compareInfrastructure(r, record)...)
 	}
-	if s := largest(r.Scale, memoryShoots); s != nil {
-		all = append(all, compareLogins(s, record), compareIdle(s, record))
-		all = append(all, compareIdleCPU(s, record))
+	if s := largest(r.Scale, record.Memory.Shoots); s != nil {
+		all = append(all, compareLogins(s, record), compareIdle(s, record), compareIdleCPU(s, record))
 		all = append(all, compareMemory(s, record)...)
+	}
+	if s := largest(r.Scale, memoryShoots); s != nil && s.Shoots > record.Memory.Shoots {
+		all = append(all, compareIdle(s, record), compareIdleCPU(s, record), compareMoreMemory(s, record))
 	}
 	if r.Machines != nil {
 		all = append(all, compareMachines(r.Machines, record)...)
@@ -105,15 +117,12 @@ func compareIdleCPU(s *scaleResult, record *monolith) comparison {
 }
 
 func compareMemory(s *scaleResult, record *monolith) []comparison {
-	megabytes := func(value float64) string { return fmt.Sprintf("%.1f MB", value) }
-	empty, idle := s.step(stepEmpty), s.step(stepIdle)
-	worked := max(s.step(stepReconcile).anonymous(), idle.anonymous())
-	resident := max(s.step(stepReconcile).resident(), idle.resident())
+	empty, worked, resident := s.step(stepEmpty), workedAnonymous(s), max(s.step(stepReconcile).resident(), s.step(stepIdle).resident())
 	mostAnonymous, mostResident := float64(record.Memory.Worked.Anonymous), residentRatio*float64(record.Memory.Idle.Resident)
 	return []comparison{
 		{
 			What: "empty: anonymous memory in sum", Ours: megabytes(empty.anonymous()), Theirs: fmt.Sprintf("%d MB", record.Memory.Empty.Anonymous),
-			Most: fmt.Sprintf("%d MB", emptyAnonymous), Result: result(empty.anonymous() <= emptyAnonymous),
+			Most: fmt.Sprintf("%d MB", emptyAnonymous), Result: budgetResult(empty.anonymous() <= emptyAnonymous),
 		},
 		{
 			What: "empty: resident memory in sum", Ours: megabytes(empty.resident()), Theirs: fmt.Sprintf("%d MB", record.Memory.Empty.Resident),
@@ -130,6 +139,22 @@ func compareMemory(s *scaleResult, record *monolith) []comparison {
 		},
 	}
 }
+
+// compareMoreMemory has a budget of its own: the monolith was not measured with so many shoots.
+func compareMoreMemory(s *scaleResult, record *monolith) comparison {
+	worked := workedAnonymous(s)
+	return comparison{
+		What: fmt.Sprintf("after the work of %s: anonymous memory in sum", count(s.Shoots, "shoot")), Ours: megabytes(worked),
+		Theirs: fmt.Sprintf("%d MB after %d shoots", record.Memory.Worked.Anonymous, record.Memory.Shoots),
+		Most:   fmt.Sprintf("%d MB", moreAnonymous), Result: budgetResult(worked <= moreAnonymous),
+	}
+}
+
+func workedAnonymous(s *scaleResult) float64 {
+	return max(s.step(stepReconcile).anonymous(), s.step(stepIdle).anonymous())
+}
+
+func megabytes(value float64) string { return fmt.Sprintf("%.1f MB", value) }
 
 // compareMachines compares machines by calls, and by steps: how many calls followed each other, which with the duration of a call is the shortest time
 // that the whole can take.
@@ -160,12 +185,12 @@ func compareMachines(ours *machinesResult, record *monolith) []comparison {
 	return all
 }
 
-// lostRows returns an error that names each comparison that was lost.
+// lostRows returns an error that names each comparison that was lost, and each budget that was exceeded.
 func lostRows(all []comparison) error {
 	var failures []error
 	for _, c := range all {
-		if c.Result == lost {
-			failures = append(failures, fmt.Errorf("lost: %s: %s", c.What, c.versus()))
+		if c.Result == lost || c.Result == exceeded {
+			failures = append(failures, fmt.Errorf("%s: %s: %s", c.Result, c.What, c.versus()))
 		}
 	}
 	return errors.Join(failures...)

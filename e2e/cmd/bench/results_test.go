@@ -30,7 +30,7 @@ func TestParseScale(t *testing.T) {
 func TestResults_Write(t *testing.T) {
 	record, err := readMonolith()
 	require.NoError(t, err)
-	r := within()
+	r := winner()
 	r.Date, r.Commit = "2026-11-28", "0123456789ab"
 	r.Machine = machine{CPU: "Some CPU", CPUs: 2, MemoryMegabytes: 25_279, System: "linux/amd64", Go: "go1.26", Load: 1.5}
 	r.Scale[0].Steps = append(r.Scale[0].Steps, stepResult{Name: stepDelete, Seconds: 3, Calls: map[string]int{"neutron DELETE /v2.0/networks/{id}": 200}})

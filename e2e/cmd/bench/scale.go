@@ -173,7 +173,17 @@ func (b *scaleBench) read(ctx context.Context, name string, took time.Duration) 
 		result.Controllers[c.Name()] = newControllerResult(c.Name(), used, before, requests)
 	}
 	b.before = usage
-	return result, nil
+	return result, b.leaveOutMetrics()
+}
+
+// leaveOutMetrics keeps the processor time for the metrics that were just read out of the next step.
+func (b *scaleBench) leaveOutMetrics() error {
+	times, err := b.CPU()
+	for name, used := range b.before {
+		used.CPU = times[name]
+		b.before[name] = used
+	}
+	return err
 }
 
 func count(n int, what string) string {

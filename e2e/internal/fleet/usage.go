@@ -25,21 +25,21 @@ type Usage struct {
 	Reconciled int
 }
 
-// Usage reads what each controller has used, by its name.
+// Usage reads what each controller has used, by its name. Metrics are read last, since a controller uses processor time and memory for them.
 func (f *Fleet) Usage(ctx context.Context) (map[string]Usage, error) {
 	usage := map[string]Usage{}
 	for _, c := range f.Controllers {
 		sum := Usage{Reconciliations: Histogram{}}
 		for _, replica := range c.Running() {
-			metrics, err := replica.Metrics(ctx)
-			if err != nil {
-				return nil, err
-			}
 			cpu, err := replica.CPU()
 			if err != nil {
 				return nil, err
 			}
 			memory, err := replica.Memory()
+			if err != nil {
+				return nil, err
+			}
+			metrics, err := replica.Metrics(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -53,6 +53,21 @@ func (f *Fleet) Usage(ctx context.Context) (map[string]Usage, error) {
 		usage[c.Name()] = sum
 	}
 	return usage, nil
+}
+
+// CPU reads the processor time of each controller since its start, over all replicas that run, by its name.
+func (f *Fleet) CPU() (map[string]time.Duration, error) {
+	times := map[string]time.Duration{}
+	for _, c := range f.Controllers {
+		for _, replica := range c.Running() {
+			cpu, err := replica.CPU()
+			if err != nil {
+				return nil, err
+			}
+			times[c.Name()] += cpu
+		}
+	}
+	return times, nil
 }
 
 // isContract reports whether a controller reconciles or observes the objects of a contract, by its name. The others check health.
