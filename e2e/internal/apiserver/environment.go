@@ -17,6 +17,9 @@ const (
 	apiServer = "kube-apiserver"
 	etcd      = "etcd"
 
+	// auditLogMegabytes is so large that the log, which is read piece by piece, is never rotated. The default is 100.
+	auditLogMegabytes = "1000000"
+
 	// For a machine that compiles at the same time.
 	startTimeout = 5 * time.Minute
 	stopTimeout  = 2 * time.Minute
@@ -45,7 +48,7 @@ func New(programs string, options Options) (*envtest.Environment, error) {
 		if err != nil {
 			return nil, err
 		}
-		server.Configure().Set("audit-policy-file", policy).Set("audit-log-path", string(options.Audit))
+		server.Configure().Set("audit-policy-file", policy).Set("audit-log-path", string(options.Audit)).Set("audit-log-maxsize", auditLogMegabytes)
 	}
 	if options.ServiceAccounts {
 		server.Configure().Disable("disable-admission-plugins") // envtest disables ServiceAccount

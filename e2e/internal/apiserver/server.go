@@ -124,6 +124,7 @@ func (s *Server) args() []string {
 		"--authorization-mode=Node,RBAC",
 		"--audit-policy-file=" + s.policy,
 		"--audit-log-path=" + s.path(auditLog),
+		"--audit-log-maxsize=" + auditLogMegabytes,
 		"--service-account-issuer=" + s.URL(),
 		"--service-account-signing-key-file=" + s.path(serviceAccountKey),
 		"--service-account-key-file=" + s.path(serviceAccountKey),

@@ -75,6 +75,9 @@ func (c *Cursor) Next() (Counts, error) {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
 	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || info.Size() < c.at {
+		return nil, errors.Join(fmt.Errorf("reading the audit log from byte %d on: it is shorter, so it was rotated", c.at), err)
+	}
 	content, err := io.ReadAll(io.NewSectionReader(file, c.at, 1<<62))
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)

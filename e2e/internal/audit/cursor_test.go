@@ -50,4 +50,8 @@ func TestCursor(t *testing.T) {
 	add("{\n")
 	_, err = cursor.Next()
 	assert.ErrorContains(t, err, "decoding the audit log")
+
+	require.NoError(t, os.Truncate(string(log), 10))
+	_, err = cursor.Next()
+	assert.ErrorContains(t, err, "it was rotated", "requests would be missing")
 }
