@@ -1,0 +1,184 @@
+package policy
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/trellis-garden/trellis/internal/gardenet/nft"
+)
+
+// selector is a selector of the API in a form that matches. Equal keys mean equal selectors.
+type selector struct {
+	labels.Selector
+	key string
+}
+
+// parse never fails: the API server accepts no selector that cannot be read. If there is one nevertheless, it matches nothing.
+func parse(s *metav1.LabelSelector) selector {
+	parsed, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return selector{labels.Nothing(), "!"}
+	}
+	return selector{parsed, parsed.String()}
+}
+
+// scope are the pods that a peer means: those that a selector selects in some namespaces.
+type scope struct {
+	// namespace is the only one, if any.
+	namespace  string
+	namespaces *selector
+	pods       selector
+}
+
+func newScope(namespace string, peer *networkingv1.NetworkPolicyPeer) scope {
+	s := scope{namespace: namespace, pods: selector{Selector: labels.Everything()}}
+	if peer.PodSelector != nil {
+		s.pods = parse(peer.PodSelector)
+	}
+	if peer.NamespaceSelector != nil {
+		namespaces := parse(peer.NamespaceSelector)
+		s.namespace, s.namespaces = "", &namespaces
+	}
+	return s
+}
+
+// everything is the scope of a rule without peers.
+func everything() scope {
+	return scope{pods: selector{Selector: labels.Everything()}}
+}
+
+func (s scope) key() string {
+	switch {
+	case s.namespaces != nil:
+		return "namespaces " + s.namespaces.key + "\npods " + s.pods.key
+	case s.namespace != "":
+		return "namespace " + s.namespace + "\npods " + s.pods.key
+	default:
+		return "pods " + s.pods.key
+	}
+}
+
+// find calls a function for each pod in a scope.
+func (idx *index) find(s scope, found func(*pod)) {
+	for namespace, pods := range idx.pods {
+		if s.namespace != "" && s.namespace != namespace {
+			continue
+		}
+		if s.namespaces != nil {
+			if set, known := idx.namespaces[namespace]; !known || !s.namespaces.Matches(set) {
+				continue
+			}
+		}
+		for _, pod := range pods {
+			if s.pods.Matches(pod.labels) {
+				found(pod)
+			}
+		}
+	}
+}
+
+// selected returns the name of the set with the addresses of the pods in a scope.
+func (r *renderer) selected(s scope, f family) string {
+	return r.set("sel-"+hash(s.key())+"-"+string(f), nft.Set{Type: f.address()}, func(add func(string)) {
+		r.find(s, func(pod *pod) {
+			for _, address := range pod.addresses {
+				if address.family == f {
+					add(address.text)
+				}
+			}
+		})
+	})
+}
+
+// namedPorts returns the name of the set with the ports that have one of some names in the pods of a scope.
+func (r *renderer) namedPorts(s scope, names []portName, f family) string {
+	key := s.key()
+	for _, name := range names {
+		key += "\n" + name.protocol + " " + name.name
+	}
+	return r.set("np-"+hash(key)+"-"+string(f), nft.Set{Type: f.address() + " . inet_proto . inet_service"}, func(add func(string)) {
+		r.find(s, func(pod *pod) {
+			for _, name := range names {
+				for _, number := range pod.numbers(name) {
+					for _, address := range pod.addresses {
+						if address.family == f {
+							add(address.text + " . " + name.protocol + " . " + strconv.Itoa(int(number)))
+						}
+					}
+				}
+			}
+		})
+	})
+}
+
+// block returns the match of a block without its exceptions, if any address is left, and of a family that the node's pods have.
+func (r *renderer) block(block *networkingv1.IPBlock) []peer {
+	whole, err := netip.ParsePrefix(block.CIDR)
+	if err != nil || !slices.Contains(r.families, familyOf(whole.Addr())) {
+		return nil
+	}
+	var except []netip.Prefix
+	for _, cidr := range block.Except {
+		if prefix, err := netip.ParsePrefix(cidr); err == nil {
+			except = append(except, prefix.Masked())
+		}
+	}
+	family, left := familyOf(whole.Addr()), subtract(whole.Masked(), except)
+	switch {
+	case len(left) == 0:
+		return nil
+	case left[0].Bits() == 0:
+		return []peer{{family: family}}
+	}
+	texts := make([]string, 0, len(left))
+	for _, prefix := range left {
+		texts = append(texts, prefixText(prefix))
+	}
+	return []peer{{family: family, set: r.set("blk-"+hash(strings.Join(texts, "\n"))+"-"+string(family),
+		nft.Set{Type: family.address(), Interval: true}, func(add func(string)) {
+			for _, text := range texts {
+				add(text)
+			}
+		})}}
+}
+
+// prefixText is nft's form of a prefix: a single address has no length.
+func prefixText(prefix netip.Prefix) string {
+	if prefix.IsSingleIP() {
+		return prefix.Addr().String()
+	}
+	return prefix.String()
+}
+
+// subtract returns the largest prefixes that cover what is left of a prefix without others, in the order of their addresses.
+func subtract(from netip.Prefix, except []netip.Prefix) []netip.Prefix {
+	var inside []netip.Prefix
+	for _, each := range except {
+		switch {
+		case each.Overlaps(from) && each.Bits() <= from.Bits():
+			return nil
+		case each.Overlaps(from):
+			inside = append(inside, each)
+		}
+	}
+	if len(inside) == 0 {
+		return []netip.Prefix{from}
+	}
+	low, high := halves(from)
+	return append(subtract(low, inside), subtract(high, inside)...)
+}
+
+// halves returns those of a prefix that is longer than one address.
+func halves(p netip.Prefix) (low, high netip.Prefix) {
+	bits := p.Bits()
+	bytes := p.Addr().AsSlice()
+	bytes[bits/8] |= 0x80 >> (bits % 8)
+	upper, _ := netip.AddrFromSlice(bytes)
+	return netip.PrefixFrom(p.Addr(), bits+1), netip.PrefixFrom(upper, bits+1)
+}
