@@ -18,16 +18,19 @@ func Difference(from, to Table) string {
 	case from.Name != to.Name:
 		return "table inet " + from.Name + "\ndelete table inet " + from.Name + "\n" + Replace(to)
 	}
+	if text := changes(from, to); len(text) <= to.size() {
+		return text
+	}
+	return Replace(to)
+}
+
+func changes(from, to Table) string {
 	d := newDifference(from, to)
 	d.removeUses()
 	d.removeObjects()
 	d.declare()
 	d.fill()
-	text := d.String()
-	if len(text) > to.size() {
-		return Replace(to)
-	}
-	return text
+	return d.String()
 }
 
 // difference collects the commands of a transaction.
@@ -112,7 +115,7 @@ func (d *difference) removeUses() {
 		}
 	}
 	for _, set := range d.sets.both {
-		removed, _ := changes(set.from, set.to)
+		removed, _ := elements(set.from, set.to)
 		switch {
 		case len(removed) > 0 && set.from.Interval:
 			d.command("flush "+set.from.kind(), set.from.Name)
@@ -158,7 +161,7 @@ func (d *difference) fill() {
 		d.elements("add element", set.Name, set.Elements)
 	}
 	for _, set := range d.sets.both {
-		_, added := changes(set.from, set.to)
+		_, added := elements(set.from, set.to)
 		d.elements("add element", set.to.Name, added)
 	}
 	for _, chain := range d.chains.new {
@@ -187,9 +190,9 @@ func (d *difference) command(verb, name string, rest ...string) {
 	d.WriteByte('\n')
 }
 
-// changes returns the elements to remove from a set and those to add. An interval set is filled anew if any range goes: a range that is still known would
+// elements returns those to remove from a set and those to add. An interval set is filled anew if any range goes: a range that is still known would
 // overlap with the parts that it is replaced by.
-func changes(from, to Set) (removed, added []string) {
+func elements(from, to Set) (removed, added []string) {
 	before, after := from.Elements, to.Elements
 	for len(before) > 0 || len(after) > 0 {
 		switch {
