@@ -96,7 +96,8 @@ func (n network) locate(address netip.Addr) (node string, own bool) {
 // first returns the first packet of a connection.
 func (c connection) first() packet {
 	p := packet{
-		from: c.from, to: c.to, protocol: strings.ToLower(string(c.protocol)), sport: 40000, dport: int(c.port), device: "eth0", state: "new", mark: otherMark | oldMark,
+		from: c.from, to: c.to, fromText: c.from.String(), toText: c.to.String(),
+		protocol: strings.ToLower(string(c.protocol)), sport: 40000, dport: int(c.port), device: "eth0", state: "new", mark: otherMark | oldMark,
 	}
 	if c.protocol == protocolICMP {
 		p.sport = 0
@@ -109,7 +110,8 @@ func (c connection) first() packet {
 
 // reply returns an answer to a packet in a connection that is established.
 func (p packet) answer() packet {
-	p.from, p.to, p.sport, p.dport, p.state, p.reply = p.to, p.from, p.dport, p.sport, "established", true
+	p.from, p.to, p.fromText, p.toText, p.sport, p.dport = p.to, p.from, p.toText, p.fromText, p.dport, p.sport
+	p.state, p.reply = "established", true
 	return p
 }
 
@@ -165,7 +167,7 @@ func (o oracle) probes() (probes []connection) {
 
 // disagreement returns the first connection about which the rules and the oracle differ, or "".
 func disagreement(o oracle, n network) string {
-	for _, c := range o.probes() {
+	for i, c := range o.probes() {
 		hops := n.way(c.from, c.to)
 		if len(hops) == 0 {
 			continue
@@ -173,6 +175,9 @@ func disagreement(o oracle, n network) string {
 		want, packet := o.allows(c), c.first()
 		if n.passes(hops, packet) != want {
 			return fmt.Sprintf("%s %s:%d from %s: the oracle says %t", c.protocol, c.to, c.port, c.from, want)
+		}
+		if (i+i/8)%4 > 0 { // two of the eight ports, in turn
+			continue
 		}
 		if problem := n.connections(hops, packet, want); problem != "" {
 			return fmt.Sprintf("%s %s:%d from %s, allowed %t: %s", c.protocol, c.to, c.port, c.from, want, problem)

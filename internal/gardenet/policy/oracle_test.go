@@ -51,12 +51,13 @@ func (o oracle) allows(c connection) bool {
 
 // podAt returns the pod that has an address of its own.
 func (o oracle) podAt(address netip.Addr) *corev1.Pod {
+	text := address.String()
 	for _, pod := range o.Pods {
 		if pod.Spec.HostNetwork || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
 		for _, ip := range pod.Status.PodIPs {
-			if ip.IP == address.String() {
+			if ip.IP == text {
 				return pod
 			}
 		}

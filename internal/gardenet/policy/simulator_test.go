@@ -16,6 +16,8 @@ import (
 // packet is what rules can see of one.
 type packet struct {
 	from, to netip.Addr
+	// fromText and toText are the addresses as text, which takes long to write.
+	fromText, toText string
 	// protocol is nft's name, e.g. "tcp" or "ipv6-icmp".
 	protocol     string
 	sport, dport int
@@ -32,6 +34,7 @@ type simulator struct {
 	sets     map[string]*simulatedSet
 	chains   map[string][]simulatedRule
 	counters map[string]int
+	parsed   map[string]netip.Addr
 }
 
 type simulatedSet struct {
@@ -58,7 +61,7 @@ func simulate(text string) (*simulator, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulator{sets: map[string]*simulatedSet{}, chains: map[string][]simulatedRule{}, counters: map[string]int{}}
+	s := &simulator{sets: map[string]*simulatedSet{}, chains: map[string][]simulatedRule{}, counters: map[string]int{}, parsed: map[string]netip.Addr{}}
 	for _, set := range table.Sets {
 		if s.sets[set.Name], err = newSimulatedSet(set); err != nil {
 			return nil, err
@@ -214,14 +217,14 @@ func (s *simulator) right(text string, keys []key) (func(value string) bool, err
 		set := s.sets[name]
 		if len(set.ranges) > 0 {
 			return func(value string) bool {
-				address := netip.MustParseAddr(value)
+				address := s.address(value)
 				return slices.ContainsFunc(set.ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 			}, nil
 		}
 		return func(value string) bool { _, found := set.elements[value]; return found }, nil
 	}
 	if prefix, err := netip.ParsePrefix(text); err == nil {
-		return func(value string) bool { return prefix.Contains(netip.MustParseAddr(value)) }, nil
+		return func(value string) bool { return prefix.Contains(s.address(value)) }, nil
 	}
 	type span struct{ first, last int }
 	var texts []string
@@ -255,6 +258,15 @@ func (s *simulator) right(text string, keys []key) (func(value string) bool, err
 	return func(value string) bool { return slices.Contains(texts, value) }, nil
 }
 
+func (s *simulator) address(text string) netip.Addr {
+	parsed, known := s.parsed[text]
+	if !known {
+		parsed = netip.MustParseAddr(text)
+		s.parsed[text] = parsed
+	}
+	return parsed
+}
+
 // key reads a value from a packet, and reports whether the packet has one. If not, the rule does not match.
 type key struct {
 	read    func(*packet) (value string, present bool)
@@ -286,11 +298,10 @@ func newKey(words []string) (key, int, error) {
 	switch name := words[0] + " " + words[1]; name {
 	case "ip saddr", "ip6 saddr", "ip daddr", "ip6 daddr":
 		return key{read: func(p *packet) (string, bool) {
-			address := p.from
 			if words[1] == "daddr" {
-				address = p.to
+				return p.toText, p.to.Is4() == (words[0] == "ip")
 			}
-			return address.String(), address.Is4() == (words[0] == "ip")
+			return p.fromText, p.from.Is4() == (words[0] == "ip")
 		}}, 2, nil
 	case "tcp dport", "udp dport", "sctp dport", "th dport", "tcp sport", "udp sport", "sctp sport", "th sport":
 		return key{numeric: true, read: func(p *packet) (string, bool) {
