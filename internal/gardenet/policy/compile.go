@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"net/netip"
+
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
@@ -20,17 +22,20 @@ type rule struct {
 	named []scope
 }
 
-// peer matches addresses: those in a set, all of a family, or all.
+// peer matches addresses of a family: those of pods in a scope, or those in a block, or all. Without a family it matches all addresses.
 type peer struct {
 	family family
-	set    string
+	scope  *scope
+	block  []netip.Prefix
 }
 
 // match returns an expression for a header field, "saddr" or "daddr". It is empty if all match.
-func (p peer) match(field string) string {
+func (r *renderer) match(p peer, field string) string {
 	switch {
-	case p.set != "":
-		return p.family.ip() + " " + field + " @" + p.set
+	case p.scope != nil:
+		return p.family.ip() + " " + field + " @" + r.selected(*p.scope, p.family)
+	case p.block != nil:
+		return p.family.ip() + " " + field + " @" + r.inBlock(p.block, p.family)
 	case p.family != "":
 		return "meta nfproto ipv" + string(p.family)
 	default:
@@ -74,7 +79,7 @@ func (r *renderer) rule(namespace string, peers []networkingv1.NetworkPolicyPeer
 		scope := newScope(namespace, &peers[i])
 		compiled.named = append(compiled.named, scope)
 		for _, family := range r.families {
-			compiled.peers = append(compiled.peers, peer{family: family, set: r.selected(scope, family)})
+			compiled.peers = append(compiled.peers, peer{family: family, scope: &scope})
 		}
 	}
 	return compiled
@@ -89,7 +94,7 @@ func (r *renderer) allowing(allowed rule, d direction, s side, to *pod) []string
 	var lines []string
 	for _, peer := range allowed.peers {
 		for _, port := range ports {
-			lines = append(lines, join(peer.match(d.peer(s)), port, "return"))
+			lines = append(lines, join(r.match(peer, d.peer(s)), port, "return"))
 		}
 	}
 	if d == ingress || len(allowed.ports.names) == 0 {

@@ -64,8 +64,18 @@ func (s scope) key() string {
 	}
 }
 
-// find calls a function for each pod in a scope.
-func (idx *index) find(s scope, found func(*pod)) {
+// members returns the pods in a scope. Sets of several families and ports need the same ones.
+func (r *renderer) members(s scope) []*pod {
+	key := s.key()
+	members, done := r.found[key]
+	if !done {
+		members = r.find(s)
+		r.found[key] = members
+	}
+	return members
+}
+
+func (idx *index) find(s scope) (members []*pod) {
 	for namespace, pods := range idx.pods {
 		if s.namespace != "" && s.namespace != namespace {
 			continue
@@ -77,22 +87,23 @@ func (idx *index) find(s scope, found func(*pod)) {
 		}
 		for _, pod := range pods {
 			if s.pods.Matches(pod.labels) {
-				found(pod)
+				members = append(members, pod)
 			}
 		}
 	}
+	return members
 }
 
 // selected returns the name of the set with the addresses of the pods in a scope.
 func (r *renderer) selected(s scope, f family) string {
 	return r.set("sel-"+hash(s.key())+"-"+string(f), nft.Set{Type: f.address()}, func(add func(string)) {
-		r.find(s, func(pod *pod) {
+		for _, pod := range r.members(s) {
 			for _, address := range pod.addresses {
 				if address.family == f {
 					add(address.text)
 				}
 			}
-		})
+		}
 	})
 }
 
@@ -103,18 +114,23 @@ func (r *renderer) namedPorts(s scope, names []portName, f family) string {
 		key += "\n" + name.protocol + " " + name.name
 	}
 	return r.set("np-"+hash(key)+"-"+string(f), nft.Set{Type: f.address() + " . inet_proto . inet_service"}, func(add func(string)) {
-		r.find(s, func(pod *pod) {
+		for _, pod := range r.members(s) {
 			for _, name := range names {
 				for _, number := range pod.numbers(name) {
-					for _, address := range pod.addresses {
-						if address.family == f {
-							add(address.text + " . " + name.protocol + " . " + strconv.Itoa(int(number)))
-						}
-					}
+					addPort(add, pod, f, name.protocol, number)
 				}
 			}
-		})
+		}
 	})
+}
+
+// addPort adds a port of a pod at its addresses of a family.
+func addPort(add func(string), pod *pod, f family, protocol string, number int32) {
+	for _, address := range pod.addresses {
+		if address.family == f {
+			add(address.text + " . " + protocol + " . " + strconv.Itoa(int(number)))
+		}
+	}
 }
 
 // block returns the match of a block without its exceptions, if any address is left, and of a family that the node's pods have.
@@ -136,16 +152,20 @@ func (r *renderer) block(block *networkingv1.IPBlock) []peer {
 	case left[0].Bits() == 0:
 		return []peer{{family: family}}
 	}
-	texts := make([]string, 0, len(left))
-	for _, prefix := range left {
+	return []peer{{family: family, block: left}}
+}
+
+// inBlock returns the name of the set with what is left of a block.
+func (r *renderer) inBlock(block []netip.Prefix, f family) string {
+	texts := make([]string, 0, len(block))
+	for _, prefix := range block {
 		texts = append(texts, prefixText(prefix))
 	}
-	return []peer{{family: family, set: r.set("blk-"+hash(strings.Join(texts, "\n"))+"-"+string(family),
-		nft.Set{Type: family.address(), Interval: true}, func(add func(string)) {
-			for _, text := range texts {
-				add(text)
-			}
-		})}}
+	return r.set("blk-"+hash(strings.Join(texts, "\n"))+"-"+string(f), nft.Set{Type: f.address(), Interval: true}, func(add func(string)) {
+		for _, text := range texts {
+			add(text)
+		}
+	})
 }
 
 // prefixText is nft's form of a prefix: a single address has no length.

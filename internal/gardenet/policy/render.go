@@ -19,14 +19,16 @@ type renderer struct {
 	families []family
 	sides    []side
 	compiled map[*networkingv1.NetworkPolicy]*compiled
-	sets     map[string]nft.Set
-	chains   map[string]nft.Chain
+	// found are the pods in a scope, by its key.
+	found  map[string][]*pod
+	sets   map[string]nft.Set
+	chains map[string]nft.Chain
 }
 
 func newRenderer(idx *index, o Options) *renderer {
 	r := &renderer{
 		index: idx, Options: o, families: idx.families(), sides: []side{requests},
-		compiled: map[*networkingv1.NetworkPolicy]*compiled{}, sets: map[string]nft.Set{}, chains: map[string]nft.Chain{},
+		compiled: map[*networkingv1.NetworkPolicy]*compiled{}, found: map[string][]*pod{}, sets: map[string]nft.Set{}, chains: map[string]nft.Chain{},
 	}
 	if o.Recheck {
 		r.sides = append(r.sides, replies)
