@@ -10,7 +10,9 @@ import (
 type compiled struct {
 	*networkingv1.NetworkPolicy
 	selector selector
-	rules    map[direction][]rule
+	// names are those of ports in ingress rules, sorted.
+	names []portName
+	rules map[direction][]rule
 }
 
 // rule is what a rule of a policy allows: packets that match one of the peers and one of the ports.
@@ -44,7 +46,12 @@ func (r *renderer) match(p peer, field string) string {
 }
 
 func compile(policy *networkingv1.NetworkPolicy) *compiled {
-	return &compiled{NetworkPolicy: policy, selector: parse(&policy.Spec.PodSelector), rules: map[direction][]rule{}}
+	c := &compiled{NetworkPolicy: policy, selector: parse(&policy.Spec.PodSelector), rules: map[direction][]rule{}}
+	for _, rule := range policy.Spec.Ingress {
+		c.names = append(c.names, newPorts(rule.Ports).names...)
+	}
+	c.names = sortedNames(c.names)
+	return c
 }
 
 // rulesOf returns what a policy allows in a direction.

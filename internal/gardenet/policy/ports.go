@@ -47,11 +47,15 @@ func newPorts(allowed []networkingv1.NetworkPolicyPort) ports {
 			p.ranges = append(p.ranges, portRange{protocol, each.Port.IntVal, *each.EndPort})
 		}
 	}
-	slices.SortFunc(p.names, func(a, b portName) int {
+	p.names = sortedNames(p.names)
+	return p
+}
+
+func sortedNames(names []portName) []portName {
+	slices.SortFunc(names, func(a, b portName) int {
 		return cmp.Or(cmp.Compare(a.protocol, b.protocol), cmp.Compare(a.name, b.name))
 	})
-	p.names = slices.Compact(p.names)
-	return p
+	return slices.Compact(names)
 }
 
 func protocolOf(protocol *corev1.Protocol) (name string, known bool) {

@@ -106,10 +106,8 @@ func identity(selecting []*compiled, pod *pod, d direction) string {
 		if d == egress {
 			continue
 		}
-		for _, rule := range policy.Spec.Ingress {
-			for _, name := range newPorts(rule.Ports).names {
-				fmt.Fprintf(&b, " %s/%s=%v", name.protocol, name.name, pod.numbers(name))
-			}
+		for _, name := range policy.names {
+			fmt.Fprintf(&b, " %s/%s=%v", name.protocol, name.name, pod.numbers(name))
 		}
 	}
 	return b.String()
