@@ -9,7 +9,7 @@ import (
 // Difference returns a transaction that makes one table of another, or "" if they are equal. It changes only what differs, as long as that is shorter than
 // the whole table. The order of sets and chains makes no difference.
 //
-// The kernel runs the commands of a transaction one after the other, and refuses to delete what is still in use. So rules and verdicts go first, then what they
+// The kernel runs the commands of a transaction one after the other, and refuses to delete what is still in use. So rules and elements go first, then what they
 // used; then everything new is declared, filled, and used at last.
 func Difference(from, to Table) string {
 	switch {

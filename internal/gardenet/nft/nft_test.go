@@ -70,7 +70,7 @@ func TestDifference(t *testing.T) {
 			func(to *nft.Table) { to.Sets[1].Elements = []string{"10.0.0.2", "10.0.0.7"} },
 			"delete element inet example clients { 10.0.0.1 }\nadd element inet example clients { 10.0.0.7 }\n",
 		},
-		"another verdict": {
+		"another value": {
 			func(to *nft.Table) { to.Sets[3].Elements[1] = "10.0.0.4 : jump web" },
 			"delete element inet example servers { 10.0.0.4 : drop }\nadd element inet example servers { 10.0.0.4 : jump web }\n",
 		},

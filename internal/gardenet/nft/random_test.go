@@ -110,23 +110,23 @@ func randomChain(random *rand.Rand, number int, base bool, t nft.Table, jump fun
 	return c
 }
 
-func randomRule(random *rand.Rand, t nft.Table, maps bool, verdict string) string {
+func randomRule(random *rand.Rand, t nft.Table, maps bool, action string) string {
 	if len(t.Counters) > 0 && random.IntN(4) == 0 {
 		return fmt.Sprintf("counter name %q drop", t.Counters[random.IntN(len(t.Counters))])
 	}
 	if len(t.Sets) == 0 || random.IntN(3) == 0 {
-		return fmt.Sprintf("tcp dport %d %s", 80+random.IntN(3), verdict)
+		return fmt.Sprintf("tcp dport %d %s", 80+random.IntN(3), action)
 	}
 	s := t.Sets[random.IntN(len(t.Sets))]
 	switch {
 	case s.Verdicts && !maps:
-		return verdict
+		return action
 	case s.Verdicts:
 		return "ip saddr vmap @" + s.Name
 	case s.Type == "ipv6_addr":
-		return fmt.Sprintf("ip6 daddr @%s %s", s.Name, verdict)
+		return fmt.Sprintf("ip6 daddr @%s %s", s.Name, action)
 	case s.Type == "ipv4_addr":
-		return fmt.Sprintf("ip daddr @%s %s", s.Name, verdict)
+		return fmt.Sprintf("ip daddr @%s %s", s.Name, action)
 	}
-	return fmt.Sprintf("ip daddr . meta l4proto . th dport @%s %s", s.Name, verdict)
+	return fmt.Sprintf("ip daddr . meta l4proto . th dport @%s %s", s.Name, action)
 }

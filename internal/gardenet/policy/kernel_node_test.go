@@ -83,7 +83,7 @@ func (n *kernelNode) addPod(device string, pod *corev1.Pod) {
 		inPod("route", "add", gateway, "dev", "eth0")
 		inPod("route", "add", "default", "via", gateway)
 	}
-	n.pods[pod.Name] = added
+	n.pods[pod.Namespace+"/"+pod.Name] = added
 }
 
 func (n *kernelNode) run(program string, args ...string) {

@@ -21,7 +21,7 @@ func TestFor_PacketsInTheKernel(t *testing.T) {
 		return
 	}
 	n := newKernelNode(t, shop(t))
-	client, web, api := n.pods["client"], n.pods["web"], n.pods["api"]
+	client, web, api := n.pods["shop/client"], n.pods["shop/web"], n.pods["shop/api"]
 	web.listen(8080)
 	web.listen(8081)
 	client.listen(80)
@@ -60,7 +60,7 @@ func TestFor_EstablishedConnectionsInTheKernel(t *testing.T) {
 		return
 	}
 	n := newKernelNode(t, shop(t))
-	client, web := n.pods["client"], n.pods["web"]
+	client, web := n.pods["shop/client"], n.pods["shop/web"]
 	accepted := web.listen(8080)
 	n.enforce(shop(t))
 	requests, err := client.dial("tcp", "10.0.1.3:8080", arrival)
@@ -133,7 +133,7 @@ func TestFor_ServicesInTheKernel(t *testing.T) {
 		return
 	}
 	n := newKernelNode(t, shop(t))
-	client, web := n.pods["client"], n.pods["web"]
+	client, web := n.pods["shop/client"], n.pods["shop/web"]
 	require.NoError(t, nfttest.Apply(t, `table ip services {
 		chain received { type filter hook prerouting priority raw; ip daddr 10.0.1.1 udp dport 53 notrack; }
 		chain sent { type filter hook output priority raw; ip saddr 10.0.1.1 udp sport 53 notrack; }

@@ -16,8 +16,8 @@ func (s *simulator) rule(text string) (simulatedRule, error) {
 	for len(words) > 0 {
 		switch {
 		case words[0] == "accept" || words[0] == "drop" || words[0] == "return":
-			verdict := words[0]
-			rule.action, words = func(*packet) outcome { return outcome{verdict: verdict} }, words[1:]
+			statement := words[0]
+			rule.action, words = func(*packet) outcome { return outcome{statement: statement} }, words[1:]
 		case words[0] == "jump" || words[0] == "goto":
 			result := outcome{words[0], words[1]}
 			rule.action, words = func(*packet) outcome { return result }, words[2:]
@@ -74,8 +74,8 @@ func (s *simulator) expression(rule *simulatedRule, words []string) ([]string, e
 		set := s.sets[strings.TrimPrefix(words[1], "@")]
 		rule.action = func(p *packet) outcome {
 			value, _ := values(keys, p)
-			verdict, chain, _ := strings.Cut(set.elements[value], " ")
-			return outcome{verdict, chain}
+			statement, chain, _ := strings.Cut(set.elements[value], " ")
+			return outcome{statement, chain}
 		}
 		return words[2:], nil
 	}

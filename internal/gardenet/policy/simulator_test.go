@@ -50,8 +50,8 @@ type simulatedRule struct {
 }
 
 type outcome struct {
-	// verdict is "accept", "drop", "return", "jump", "goto" or "": the next rule.
-	verdict, chain string
+	// statement is "accept", "drop", "return", "jump", "goto" or "": the next rule.
+	statement, chain string
 }
 
 // simulate reads the text of a table.
@@ -91,15 +91,15 @@ func newSimulatedSet(set nft.Set) (*simulatedSet, error) {
 			s.ranges = append(s.ranges, prefix)
 			continue
 		}
-		key, verdict, _ := strings.Cut(element, " : ")
-		s.elements[key] = verdict
+		key, statement, _ := strings.Cut(element, " : ")
+		s.elements[key] = statement
 	}
 	return s, nil
 }
 
 // passes runs a packet through a base chain whose policy is to accept. The packet gets the mark that rules set.
 func (s *simulator) passes(hook string, p *packet) bool {
-	return s.run(hook, p).verdict != "drop"
+	return s.run(hook, p).statement != "drop"
 }
 
 func (s *simulator) run(chain string, p *packet) outcome {
@@ -110,7 +110,7 @@ func (s *simulator) run(chain string, p *packet) outcome {
 		if rule.counter != "" {
 			s.counters[rule.counter]++
 		}
-		switch result := rule.action(p); result.verdict {
+		switch result := rule.action(p); result.statement {
 		case "accept", "drop":
 			return result
 		case "return":
@@ -118,7 +118,7 @@ func (s *simulator) run(chain string, p *packet) outcome {
 		case "goto":
 			return s.run(result.chain, p)
 		case "jump":
-			if result = s.run(result.chain, p); result.verdict != "" {
+			if result = s.run(result.chain, p); result.statement != "" {
 				return result
 			}
 		}

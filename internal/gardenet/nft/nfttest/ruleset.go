@@ -24,7 +24,7 @@ type table struct {
 
 type set struct {
 	nft.Set
-	// elements are the verdicts by key, or empty.
+	// elements are the values by key, or empty.
 	elements map[string]string
 }
 
@@ -56,9 +56,9 @@ func (r *Ruleset) Table(name string) (nft.Table, bool) {
 	for _, name := range slices.Sorted(maps.Keys(t.sets)) {
 		set := t.sets[name].Set
 		set.Elements = nil
-		for key, verdict := range t.sets[name].elements {
-			if verdict != "" {
-				key += " : " + verdict
+		for key, value := range t.sets[name].elements {
+			if value != "" {
+				key += " : " + value
 			}
 			set.Elements = append(set.Elements, key)
 		}

@@ -25,7 +25,7 @@ func (t *table) command(operation, kind, name, content string) error {
 	case "delete element":
 		return t.deleteElements(name, elements(content))
 	case "flush set", "flush map":
-		if s, found := t.sets[name]; !found || s.Verdicts != (kind == "map") {
+		if !t.has(kind, name) {
 			return fmt.Errorf("there is no such %s", kind)
 		}
 		clear(t.sets[name].elements)
@@ -91,14 +91,14 @@ func (t *table) addElements(name string, elements []string) error {
 		return fmt.Errorf("there is no set %s", name)
 	}
 	for _, element := range elements {
-		key, verdict, is := strings.Cut(element, " : ")
+		key, value, is := strings.Cut(element, " : ")
 		if is != s.Verdicts {
 			return fmt.Errorf("%s is no element for set %s", element, name)
 		}
-		if former, found := s.elements[key]; found && former != verdict {
-			return fmt.Errorf("%s has the verdict %s already", key, former)
+		if former, found := s.elements[key]; found && former != value {
+			return fmt.Errorf("%s has the value %s already", key, former)
 		}
-		for _, used := range usedBy(verdict) {
+		for _, used := range usedBy(value) {
 			if err := t.exists(used); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (t *table) addElements(name string, elements []string) error {
 				return err
 			}
 		}
-		s.elements[key] = verdict
+		s.elements[key] = value
 	}
 	return nil
 }
@@ -119,8 +119,8 @@ func (t *table) deleteElements(name string, elements []string) error {
 		return fmt.Errorf("there is no set %s", name)
 	}
 	for _, element := range elements {
-		key, verdict, _ := strings.Cut(element, " : ")
-		if former, found := s.elements[key]; !found || former != verdict {
+		key, value, _ := strings.Cut(element, " : ")
+		if former, found := s.elements[key]; !found || former != value {
 			return fmt.Errorf("set %s has no element %s", name, element)
 		}
 		delete(s.elements, key)
@@ -130,26 +130,11 @@ func (t *table) deleteElements(name string, elements []string) error {
 
 // remove deletes an object that nothing uses.
 func (t *table) remove(kind, name string) error {
-	object := use{kind, name}
-	if kind == "map" {
-		object.kind = "set"
+	if !t.has(kind, name) {
+		return fmt.Errorf("there is no such %s", kind)
 	}
-	if err := t.exists(object); err != nil && !(kind == "chain" && t.chains[name] != nil) {
-		return err
-	}
-	for _, chain := range t.chains {
-		for _, rule := range chain.Rules {
-			if slices.Contains(usedBy(rule), object) && !(kind == "chain" && chain.Name == name) {
-				return fmt.Errorf("%s %s is used by chain %s", kind, name, chain.Name)
-			}
-		}
-	}
-	for _, set := range t.sets {
-		for _, verdict := range set.elements {
-			if slices.Contains(usedBy(verdict), object) {
-				return fmt.Errorf("%s %s is used by map %s", kind, name, set.Name)
-			}
-		}
+	if user := t.userOf(kind, name); user != "" {
+		return fmt.Errorf("%s %s is used by %s", kind, name, user)
 	}
 	switch kind {
 	case "counter":
@@ -157,15 +142,46 @@ func (t *table) remove(kind, name string) error {
 	case "chain":
 		delete(t.chains, name)
 	default:
-		if t.sets[name].Verdicts != (kind == "map") {
-			return fmt.Errorf("there is no such %s", kind)
-		}
 		delete(t.sets, name)
 	}
 	return nil
 }
 
-// use is an object that a rule or verdict needs.
+func (t *table) has(kind, name string) bool {
+	switch kind {
+	case "counter":
+		return t.counters[name]
+	case "chain":
+		return t.chains[name] != nil
+	default:
+		return t.sets[name] != nil && t.sets[name].Verdicts == (kind == "map")
+	}
+}
+
+// userOf returns a chain or map that uses an object, or "".
+func (t *table) userOf(kind, name string) string {
+	object := use{kind, name}
+	if kind == "map" {
+		object.kind = "set"
+	}
+	for _, chain := range t.chains {
+		for _, rule := range chain.Rules {
+			if slices.Contains(usedBy(rule), object) {
+				return "chain " + chain.Name
+			}
+		}
+	}
+	for _, set := range t.sets {
+		for _, value := range set.elements {
+			if slices.Contains(usedBy(value), object) {
+				return "map " + set.Name
+			}
+		}
+	}
+	return ""
+}
+
+// use is an object that a rule or value needs.
 type use struct{ kind, name string }
 
 func usedBy(rule string) (used []use) {
