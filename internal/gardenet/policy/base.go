@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/trellis-garden/trellis/internal/gardenet/nft"
 )
@@ -39,11 +41,28 @@ func (r *renderer) accepted() []string {
 	rules := []string{"ct state established,related accept"}
 	if r.Recheck {
 		rules = []string{
-			fmt.Sprintf("ct state established,related ct mark & 0x%08x == 0x%08x accept", MarkMask, r.generation()),
+			fmt.Sprintf("%s0x%08x accept", acceptedMark(), r.generation()),
 			"ct state related meta l4proto { icmp, ipv6-icmp } accept",
 		}
 	}
 	return append(rules, "icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } accept")
+}
+
+// acceptedMark is the beginning of the rule that accepts what has the generation in its mark.
+func acceptedMark() string {
+	return fmt.Sprintf("ct state established,related ct mark & 0x%08x == ", MarkMask)
+}
+
+// GenerationIn returns the generation of the rules in a text as nft lists it, and 0 if there is none. A process that has just started needs it: rules of the same
+// generation would let pass what those before it have accepted.
+func GenerationIn(listing string) uint8 {
+	_, rest, _ := strings.Cut(listing, acceptedMark())
+	text, _, _ := strings.Cut(rest, " ")
+	mark, err := strconv.ParseUint(text, 0, 16)
+	if err != nil {
+		return 0
+	}
+	return uint8(mark >> 8)
 }
 
 // mark is the rule that records the generation. It is written as nft lists it.

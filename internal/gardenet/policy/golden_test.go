@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,6 +87,14 @@ func TestFor_GoldenFiles(t *testing.T) {
 	}
 }
 
+func TestGenerationIn(t *testing.T) {
+	for _, generation := range []uint8{1, 9, 16, 255} {
+		assert.Equal(t, generation, GenerationIn(tableOf(For(shop(t), Options{Recheck: true, Generation: generation})).Text()))
+	}
+	assert.Zero(t, GenerationIn(tableOf(For(shop(t), Options{})).Text()))
+	assert.Zero(t, GenerationIn(""))
+}
+
 // The kernel takes what is written, and lists it as it was written.
 func TestFor_InTheKernel(t *testing.T) {
 	if !nfttest.InNamespace(t) {
@@ -107,6 +116,7 @@ func TestFor_InTheKernel(t *testing.T) {
 		written, err := nfttest.Parse(to.Text())
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(written, listed, cmpopts.EquateEmpty()))
+		require.Equal(t, GenerationIn(to.Text()), GenerationIn(nfttest.List(t, to.Name)))
 		from = to
 	}
 }

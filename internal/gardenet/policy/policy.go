@@ -74,7 +74,8 @@ type Cluster struct {
 type Options struct {
 	// Recheck is true if connections that are established are checked again when Generation has changed.
 	Recheck bool
-	// Generation is that of the rules, 1 to 255. It is stored in the conntrack mark of each connection that they have accepted.
+	// Generation is that of the rules, 1 to 255. It is stored in the conntrack mark of each connection that they have accepted. It has to be another one when
+	// rules become narrower. After 255 comes 1: a connection that sent nothing during 254 changes is not checked again.
 	Generation uint8
 }
 
