@@ -133,7 +133,8 @@ func addPort(add func(string), pod *pod, f family, protocol string, number int32
 	}
 }
 
-// block returns the match of a block without its exceptions, if any address is left, and of a family that the node's pods have.
+// block returns the match of a block without its exceptions, if any address is left, and of a family that the node's pods have. A block that cannot be read, or
+// whose exceptions cannot be read, matches nothing: objects from before the API server checked strictly may have leading zeros.
 func (r *renderer) block(block *networkingv1.IPBlock) []peer {
 	whole, err := netip.ParsePrefix(block.CIDR)
 	if err != nil || !slices.Contains(r.families, familyOf(whole.Addr())) {
@@ -141,9 +142,11 @@ func (r *renderer) block(block *networkingv1.IPBlock) []peer {
 	}
 	var except []netip.Prefix
 	for _, cidr := range block.Except {
-		if prefix, err := netip.ParsePrefix(cidr); err == nil {
-			except = append(except, prefix.Masked())
+		prefix, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			return nil
 		}
+		except = append(except, prefix.Masked())
 	}
 	family, left := familyOf(whole.Addr()), subtract(whole.Masked(), except)
 	switch {

@@ -2,11 +2,13 @@
 // not know where that comes from, nor how rules get into the kernel.
 //
 // NetworkPolicies are networking.k8s.io/v1, as their reference has them. What the reference leaves open, or what differs from it, is:
-//   - What the own node sends to a pod always passes: kubelets probe pods. What a pod sends to its own node is subject to its egress policies, as it is if the
-//     API server runs on another node. The reference lets it pass.
-//   - Pods on the host's network are not isolated, and no selector finds them. The same is true of pods that have ended: their addresses may be others' by now.
+//   - What the own node sends to a pod always passes: kubelets probe pods. What a pod sends to its own node is subject to its egress policies, as it
+//     is if the API server runs on another node. The reference lets it pass.
+//   - Pods on the host's network are not isolated, and no selector finds them. The same is true of pods that have ended: their addresses may be others'
+//     by now.
 //   - If two pods claim an address, it belongs to the one that was created last.
-//   - Pods of the node that are not known yet, by their addresses in LocalRanges, receive nothing but what the node sends, and send nothing but replies to that.
+//   - Pods of the node that are not known yet, by their addresses in LocalRanges, receive nothing but what the node sends, and send nothing but replies
+//     to that.
 //   - Protocols without ports, such as ICMP, match only rules without ports. ICMPv6 neighbour discovery always passes, and so do ICMP errors that belong to
 //     a connection.
 //   - A block matches the addresses in packets as the pod's node forwards them: after the address of a Service has been replaced by that of an endpoint, before

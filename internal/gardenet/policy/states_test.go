@@ -70,6 +70,27 @@ func TestFor_Packets(t *testing.T) {
 	}
 }
 
+// What cannot be read allows nothing.
+func TestFor_Unreadable(t *testing.T) {
+	for sentence, policy := range map[string]string{
+		"a block":             "ingress: [{from: [{ipBlock: {cidr: 010.0.0.0/8}}]}]",
+		"an exception":        "ingress: [{from: [{ipBlock: {cidr: 0.0.0.0/0, except: [010.0.0.0/8]}}]}]",
+		"a selector of pods":  "ingress: [{from: [{podSelector: {matchExpressions: [{key: app, operator: Like, values: [a]}]}}]}]",
+		"a protocol":          "ingress: [{ports: [{protocol: ICMP}]}]",
+		"a range of ports":    "ingress: [{ports: [{port: 8080, endPort: 80}]}]",
+		"a name of no port":   "ingress: [{ports: [{port: other}]}]",
+		"a name and no peers": "policyTypes: [Ingress], ingress: [{from: [], ports: [{port: other, protocol: UDP}]}]",
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			rules := For(shop(t, "shop: podSelector: {matchLabels: {app: web}}, "+policy), Options{})
+			s, err := simulate(tableOf(rules).Text())
+			require.NoError(t, err)
+			p := between("10.0.1.2", "10.0.1.3", packet{protocol: "tcp", dport: 8080, state: "new"})
+			assert.False(t, s.passes(chainForward, &p))
+		})
+	}
+}
+
 // between returns a packet with addresses.
 func between(from, to string, p packet) packet {
 	p.from, p.to, p.fromText, p.toText = netip.MustParseAddr(from), netip.MustParseAddr(to), from, to
