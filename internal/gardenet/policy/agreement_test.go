@@ -258,6 +258,7 @@ func TestFor_AgreesWithTheOracle(t *testing.T) {
 	}
 }
 
+// FuzzRules is best run with -fuzzminimizetime=1x: which code runs depends on the order of maps, too, so that inputs cannot be minimized.
 func FuzzRules(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
