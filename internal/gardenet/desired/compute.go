@@ -1,0 +1,103 @@
+package desired
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/trellis-garden/trellis/internal/gardenet/config"
+	"github.com/trellis-garden/trellis/internal/gardenet/nft"
+	"github.com/trellis-garden/trellis/internal/gardenet/policy"
+)
+
+// TableName is the name of the table of nftables. It belongs to the agent alone.
+const TableName = "gardenet"
+
+// Compute returns what the node has to have. It fails as long as the API server does not know the addresses of the node or the ranges of its pods. Other nodes
+// for which that is true are left out.
+func Compute(input Input) (State, error) {
+	n, err := newNode(input)
+	if err != nil {
+		return State{}, err
+	}
+	state := State{Sysctls: n.sysctls(), Unreachable: map[string]string{}}
+	if input.Config.Tunnel != nil {
+		state.Device = n.device()
+	}
+	for _, other := range input.Others {
+		n.reach(other, &state)
+	}
+	slices.SortFunc(state.Routes, func(a, b Route) int { return cmp.Compare(a.To.String(), b.To.String()) })
+	slices.SortFunc(state.Neighbours, func(a, b Neighbour) int { return a.Address.Compare(b.Address) })
+	state.Table = n.table()
+	state.Conflist, err = n.conflist()
+	return state, err
+}
+
+// node is the input with what follows from it for the own node.
+type node struct {
+	Input
+	// underlay is the address that tunneled packets are sent from. It decides the address family between nodes.
+	underlay netip.Addr
+	// ranges are the own ranges of pods, of the shoot's families.
+	ranges []netip.Prefix
+}
+
+func newNode(input Input) (*node, error) {
+	n := &node{Input: input, ranges: inFamilies(input.Config, input.Node.PodRanges)}
+	if len(n.ranges) == 0 {
+		return nil, fmt.Errorf("node %s has no range for pods yet (spec.podCIDRs)", input.Node.Name)
+	}
+	if len(input.Node.Addresses) == 0 {
+		return nil, fmt.Errorf("node %s has no address yet (status.addresses of type InternalIP)", input.Node.Name)
+	}
+	n.underlay = input.Node.Addresses[0]
+	return n, nil
+}
+
+// inFamilies returns the ranges whose address family the shoot has: while a family is added, some nodes have ranges of it early.
+func inFamilies(c config.Config, ranges []netip.Prefix) []netip.Prefix {
+	return slices.DeleteFunc(slices.Clone(ranges), func(r netip.Prefix) bool {
+		return !slices.ContainsFunc(c.PodRanges, func(all netip.Prefix) bool { return all.Addr().Is4() == r.Addr().Is4() })
+	})
+}
+
+// table has the rules for NetworkPolicies and for masquerading.
+func (n *node) table() nft.Table {
+	t := nft.Table{Name: TableName}
+	if p := n.Config.NetworkPolicy; p != nil {
+		rules := policy.For(n.Cluster, policy.Options{Recheck: p.Recheck, Generation: n.Generation})
+		t.Counters, t.Sets, t.Chains = rules.Counters, rules.Sets, rules.Chains
+	}
+	n.addMasquerade(&t)
+	return t
+}
+
+// sysctls are settings for forwarding. Packets from pods of other nodes arrive by the tunnel or by an uplink, whichever the other node uses: a reverse path filter
+// must not require the way that this node uses itself (2 is loose, and wins over a strict setting for all devices).
+func (n *node) sysctls() map[string]string {
+	values := map[string]string{}
+	for _, r := range n.Config.PodRanges {
+		if r.Addr().Is4() {
+			values["net/ipv4/ip_forward"] = "1"
+		} else {
+			values["net/ipv6/conf/all/forwarding"] = "1"
+		}
+	}
+	if n.Config.Tunnel == nil || values["net/ipv4/ip_forward"] == "" {
+		return values
+	}
+	for _, device := range append(uplinkNames(n.Facts.Uplinks), DeviceName) {
+		values["net/ipv4/conf/"+device+"/rp_filter"] = "2"
+	}
+	return values
+}
+
+func uplinkNames(uplinks []Uplink) []string {
+	var names []string
+	for _, uplink := range uplinks {
+		names = append(names, uplink.Name)
+	}
+	return names
+}
