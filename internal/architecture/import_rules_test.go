@@ -22,7 +22,7 @@ func commonImports() []string {
 
 // importRules returns the import law. The first rule whose pattern matches a package applies to it.
 func importRules() []importRule {
-	return slices.Concat(processRules(), installationRules(), admissionRules(), contractRules(), machineRules(), cloudRules(), otherModuleRules())
+	return slices.Concat(processRules(), installationRules(), admissionRules(), contractRules(), gardenetRules(), machineRules(), cloudRules(), otherModuleRules())
 }
 
 func processRules() []importRule {
