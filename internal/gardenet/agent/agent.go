@@ -71,6 +71,8 @@ type Agent struct {
 	events     eventReporter
 	// adopted is true when the generation has been read from the kernel.
 	adopted bool
+	// waiting says what about the own Node keeps the agent from an application.
+	waiting string
 }
 
 // New returns an agent that does nothing yet.

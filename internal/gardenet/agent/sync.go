@@ -25,10 +25,14 @@ func (a *Agent) sync(ctx context.Context, verify bool) error {
 		reason = fmt.Sprintf("waiting for the Node %s to get pod ranges", a.Node)
 	}
 	if reason != "" {
+		if reason != a.waiting {
+			a.Log.Info("Waiting for the own Node", "reason", reason)
+		}
+		a.waiting = reason
 		a.health.setResult(reason, nil)
-		a.Log.V(1).Info("Waiting for the own Node", "reason", reason)
 		return nil
 	}
+	a.waiting = ""
 	if a.enforces() {
 		input.Cluster = a.cluster(input.Node.PodRanges)
 	}
