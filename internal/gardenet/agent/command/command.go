@@ -37,11 +37,13 @@ type Binary struct {
 // KernelOptions are what the command line says about the node.
 type KernelOptions struct {
 	Config config.Config
-	// NFT is the name or path of the program nft.
-	NFT string
+	// ConflistDir is the folder for CNI configurations.
+	ConflistDir string
 	// HostRoot is the folder that the node's file system is mounted at.
 	HostRoot string
-	Log      logr.Logger
+	// NFT is the name or path of the program nft.
+	NFT string
+	Log logr.Logger
 }
 
 // environment is what the process reads from its environment.
