@@ -71,8 +71,8 @@ type Agent struct {
 	events     eventReporter
 	// adopted is true when the generation has been read from the kernel.
 	adopted bool
-	// waiting says what about the own Node keeps the agent from an application.
-	waiting string
+	// lack says what the own Node lacked at the last synchronization.
+	lack string
 }
 
 // New returns an agent that does nothing yet.

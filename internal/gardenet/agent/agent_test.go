@@ -214,24 +214,29 @@ func TestRun_Nodes(t *testing.T) {
 
 		require.NoError(t, e.client.CoreV1().Nodes().Delete(t.Context(), "own", metav1.DeleteOptions{}))
 		e.wait(time.Second)
-		e.assertNotReady("waiting for the Node own to exist")
+		e.assertNotReady("waiting for Node own: it does not exist")
 		assert.Equal(t, []string{"10.96.3.0/24 via 10.250.0.33"}, e.kernel.routes(), "without its Node, nothing is changed")
 	})
 }
 
-func TestRun_WaitsForPodRanges(t *testing.T) {
+func TestRun_WaitsForTheOwnNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		own := node("own", 1)
-		own.Spec = corev1.NodeSpec{}
+		own.Spec, own.Status = corev1.NodeSpec{}, corev1.NodeStatus{}
 		e := newEnvironment(t, own)
 		e.start()
 		e.wait(time.Hour + time.Minute)
 		assert.Zero(t, e.kernel.calls)
-		e.assertNotReady("waiting for the Node own to get pod ranges")
+		e.assertNotReady("waiting for Node own: it has no pod ranges (spec.podCIDRs)")
 		code, _ := e.get("/healthz")
 		assert.Equal(t, http.StatusOK, code)
 
 		e.changeNode("own", func(n *corev1.Node) { n.Spec = node("own", 1).Spec })
+		e.wait(time.Second)
+		assert.Zero(t, e.kernel.calls)
+		e.assertNotReady("waiting for Node own: it has no address (status.addresses of type InternalIP)")
+		assert.Equal(t, 2, e.logged("Waiting for the own Node"))
+		e.changeNode("own", func(n *corev1.Node) { n.Status = node("own", 1).Status })
 		e.wait(time.Second)
 		assert.Equal(t, 1, e.kernel.applied())
 		assert.Equal(t, "[10.96.1.0/24]", e.kernel.has.Conflist)

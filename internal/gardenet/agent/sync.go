@@ -18,21 +18,18 @@ import (
 func (a *Agent) sync(ctx context.Context, verify bool) error {
 	own, others := splitNodes(list[*corev1.Node](a.caches.nodes), a.Node)
 	input := desired.Input{Config: a.Config, Others: others}
-	reason := ""
-	if own == nil {
-		reason = fmt.Sprintf("waiting for the Node %s to exist", a.Node)
-	} else if input.Node = nodeOf(own); len(input.Node.PodRanges) == 0 {
-		reason = fmt.Sprintf("waiting for the Node %s to get pod ranges", a.Node)
+	if own != nil {
+		input.Node = nodeOf(own)
 	}
-	if reason != "" {
-		if reason != a.waiting {
-			a.Log.Info("Waiting for the own Node", "reason", reason)
+	if lack := lackOf(own, input.Node); lack != "" {
+		if lack != a.lack {
+			a.Log.Info("Waiting for the own Node", "lack", lack)
 		}
-		a.waiting = reason
-		a.health.setResult(reason, nil)
+		a.lack = lack
+		a.health.setResult(fmt.Sprintf("waiting for Node %s: it %s", a.Node, lack), nil)
 		return nil
 	}
-	a.waiting = ""
+	a.lack = ""
 	if a.enforces() {
 		input.Cluster = a.cluster(input.Node.PodRanges)
 	}
@@ -46,6 +43,19 @@ func (a *Agent) sync(ctx context.Context, verify bool) error {
 		a.metrics.setFree(input.Node.PodRanges, a.Node, input.Cluster.Pods)
 	}
 	return a.report(ctx, own, state)
+}
+
+// lackOf says what the own Node lacks for an application.
+func lackOf(own *corev1.Node, node desired.Node) string {
+	switch {
+	case own == nil:
+		return "does not exist"
+	case len(node.PodRanges) == 0:
+		return "has no pod ranges (spec.podCIDRs)"
+	case len(node.Addresses) == 0:
+		return "has no address (status.addresses of type InternalIP)"
+	}
+	return ""
 }
 
 // apply computes and applies the state of the node. What has begun is completed even if the context ends: a part of it may be worse than all or nothing.
