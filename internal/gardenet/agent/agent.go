@@ -35,7 +35,7 @@ const (
 type Kernel interface {
 	// Facts returns what only the node knows.
 	Facts(ctx context.Context, own desired.Node, others []desired.Node) (desired.Facts, error)
-	// Apply changes what differs from the state, and returns a description of each change. The CNI configuration is written last.
+	// Apply changes what differs from the state, and returns a description of each change, with an error, too. The CNI configuration is written last.
 	Apply(ctx context.Context, state desired.State) (changes []string, err error)
 	// Verify compares everything with the state and repairs what differs. It returns a description of each repair.
 	Verify(ctx context.Context, state desired.State) (repairs []string, err error)

@@ -137,19 +137,19 @@ func rulesOf(state desired.State) policy.Rules {
 	return policy.Rules{Sets: state.Table.Sets, Chains: state.Table.Chains}
 }
 
-// applyState returns whether the rules of the node have changed.
+// applyState returns whether something of the node has changed, which may be so if it fails, too.
 func (a *Agent) applyState(ctx context.Context, state desired.State) (changed bool, err error) {
 	defer a.metrics.observe(partApply)()
 	changes, err := a.Kernel.Apply(ctx, state)
+	if len(changes) > 0 {
+		a.Log.Info("Changed the node", "changes", changes, "generation", a.generation.number)
+	} else {
+		a.Log.V(1).Info("Nothing to change")
+	}
 	if err != nil {
-		return false, fmt.Errorf("applying the state of the node: %w", err)
+		return len(changes) > 0, fmt.Errorf("applying the state of the node: %w", err)
 	}
-	if len(changes) == 0 {
-		a.Log.V(1).Info("Nothing to apply")
-		return false, nil
-	}
-	a.Log.Info("Applied changes", "changes", changes, "generation", a.generation.number)
-	return true, nil
+	return len(changes) > 0, nil
 }
 
 func (a *Agent) verifyState(ctx context.Context, state desired.State) error {

@@ -6,13 +6,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent/plugins"
-	"github.com/trellis-garden/trellis/internal/gardenet/config"
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
 	"github.com/trellis-garden/trellis/internal/metriclist"
 	"github.com/trellis-garden/trellis/internal/signals"
@@ -31,19 +29,15 @@ type Binary struct {
 	// Compute computes what a node has to have.
 	Compute func(desired.Input) (desired.State, error)
 	// NewKernel returns what changes the node.
-	NewKernel func(options KernelOptions) agent.Kernel
+	NewKernel func(options KernelOptions) (agent.Kernel, error)
 }
 
 // KernelOptions are what the command line says about the node.
 type KernelOptions struct {
-	Config config.Config
-	// ConflistDir is the folder for CNI configurations.
-	ConflistDir string
-	// HostRoot is the folder that the node's file system is mounted at.
-	HostRoot string
 	// NFT is the name or path of the program nft.
 	NFT string
-	Log logr.Logger
+	// HostRoot is the folder that the node's file system is mounted at.
+	HostRoot string
 }
 
 // environment is what the process reads from its environment.

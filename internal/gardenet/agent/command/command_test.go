@@ -26,7 +26,7 @@ func testBinary() Binary {
 	return Binary{
 		Name: "gardenet-agent", Description: "Keeps the network of a node.",
 		Compute:   func(desired.Input) (desired.State, error) { return desired.State{Conflist: "{}"}, nil },
-		NewKernel: func(KernelOptions) agent.Kernel { return &idleKernel{} },
+		NewKernel: func(KernelOptions) (agent.Kernel, error) { return &idleKernel{}, nil },
 	}
 }
 

@@ -58,7 +58,7 @@ func defaults(env environment) *options {
 	return &options{
 		node:        env.node,
 		config:      "/etc/gardenet/" + config.FileName,
-		kernel:      KernelOptions{ConflistDir: "/etc/cni/net.d", HostRoot: "/", NFT: "nft"},
+		kernel:      KernelOptions{HostRoot: "/", NFT: "nft"},
 		bindAddress: ":19081",
 		from:        "/opt/cni/bin",
 		to:          "/host/opt/cni/bin",
@@ -72,8 +72,7 @@ func (o *options) sections() []section {
 		{"Node", []setting{
 			{name: "node", value: "NAME", usage: "Name of the Node that the agent runs on.", defaults: "$NODE_NAME", parse: text(&o.node)},
 			{name: "config", value: "FILE", usage: "Configuration of the shoot's network, as the network controller writes it. It is read once.", defaults: o.config, parse: text(&o.config)},
-			{name: "conflist-dir", value: "FOLDER", usage: "Where the node's container runtime looks for CNI configurations.", defaults: o.kernel.ConflistDir, parse: text(&o.kernel.ConflistDir)},
-			{name: "host-root", value: "FOLDER", usage: "Where the node's file system is mounted. The agent only looks for programs there.", defaults: o.kernel.HostRoot, parse: text(&o.kernel.HostRoot)},
+			{name: "host-root", value: "FOLDER", usage: "Where the node's file system is mounted: etc/cni/net.d for the CNI configuration, proc/sys, and folders of programs, which the agent looks for.", defaults: o.kernel.HostRoot, parse: text(&o.kernel.HostRoot)},
 			{name: "nft", value: "FILE", usage: "Program nft, by its name in $PATH or by its path.", defaults: o.kernel.NFT, parse: text(&o.kernel.NFT)},
 		}},
 		{"API server", []setting{

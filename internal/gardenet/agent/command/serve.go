@@ -47,9 +47,12 @@ func (b Binary) serve(ctx context.Context, o options, log logr.Logger) error {
 	if err := registerProcess(registry); err != nil {
 		return err
 	}
-	o.kernel.Config, o.kernel.Log = cfg, log.WithName("kernel")
+	kernel, err := b.NewKernel(o.kernel)
+	if err != nil {
+		return err
+	}
 	a, err := agent.New(agent.Options{
-		Node: o.node, Config: cfg, Client: client, Compute: b.Compute, Kernel: b.NewKernel(o.kernel),
+		Node: o.node, Config: cfg, Client: client, Compute: b.Compute, Kernel: kernel,
 		Registerer: registry, Log: log.WithName("agent"),
 	})
 	if err != nil {
