@@ -86,6 +86,16 @@ func inspectLimit() sizeLimit {
 	return inspect
 }
 
+// agentLimit is for what runs on each node of each shoot.
+func agentLimit() sizeLimit {
+	agent := withoutSDK(controllerLimit())
+	agent.packages, agent.modules, agent.megabytes = 440, 48, 21
+	agent.forbidden = append(agent.forbidden, "sigs.k8s.io/controller-runtime/...", gardener+"/...", "k8s.io/client-go/kubernetes/...",
+		"k8s.io/client-go/informers/...", "k8s.io/client-go/applyconfigurations/...", ourPath+"/internal/network/...", ourPath+"/internal/contract/...",
+		ourPath+"/internal/manager/...")
+	return agent
+}
+
 // heavyGardener lists the packages of Gardener that bring half of Gardener with them.
 func heavyGardener() []string {
 	return []string{
@@ -110,6 +120,7 @@ func binaries() map[string]sizeLimit {
 		"machine-controller-openstack":      machineLimit(),
 		"admission":                         withoutSDK(controllerLimit()),
 		"controllerinstallation-controller": withoutSDK(installationLimit()),
+		"gardenet-agent":                    agentLimit(),
 		"trellis-inspect":                   inspectLimit(),
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/trellis-garden/trellis/internal/gardenet/policy"
 )
 
+// maxLoggedChanges bounds a line of the log: the first application has a change for each node.
+const maxLoggedChanges = 20
+
 // sync applies what the caches say once, and verifies it if asked to. Its error is for a retry.
 func (a *Agent) sync(ctx context.Context, verify bool) error {
 	own, others := splitNodes(list[*corev1.Node](a.caches.nodes), a.Node)
@@ -142,7 +145,7 @@ func (a *Agent) applyState(ctx context.Context, state desired.State) (changed bo
 	defer a.metrics.observe(partApply)()
 	changes, err := a.Kernel.Apply(ctx, state)
 	if len(changes) > 0 {
-		a.Log.Info("Changed the node", "changes", changes, "generation", a.generation.number)
+		a.Log.Info("Changed the node", "changes", changes[:min(len(changes), maxLoggedChanges)], "total", len(changes), "generation", a.generation.number)
 	} else {
 		a.Log.V(1).Info("Nothing to change")
 	}
