@@ -146,17 +146,13 @@ func (a *Agent) waitForCaches(ctx context.Context) bool {
 
 // loop applies what changes. An error does not end it.
 func (a *Agent) loop(ctx context.Context) {
-	var (
-		// due is when the next application begins; failures are those since the last success.
-		due      = time.After(0)
-		waiting  = true
-		failures int
-	)
 	beats, verifications := time.NewTicker(beatInterval), time.NewTicker(verifyInterval)
 	defer beats.Stop()
 	defer verifications.Stop()
-	verify := false
-	for ctx.Err() == nil {
+	var next appointment
+	next.after(0)
+	failures, verify := 0, false
+	for {
 		a.health.beat()
 		select {
 		case <-ctx.Done():
@@ -164,31 +160,38 @@ func (a *Agent) loop(ctx context.Context) {
 		case <-beats.C:
 			continue
 		case <-a.changed:
-			if !waiting {
-				due, waiting = time.After(gatherTime), true
-			}
+			next.after(gatherTime)
 			continue
 		case <-verifications.C:
 			verify = true
-			if !waiting {
-				due, waiting = time.After(0), true
-			}
+			next.after(0)
 			continue
-		case <-due:
+		case <-next.due:
 		}
-		if waiting = false; ctx.Err() != nil {
-			return
+		if ctx.Err() != nil {
+			return // both were ready
 		}
+		next.due = nil
 		a.forget() // sync sees all that has changed until now
 		if err := a.sync(ctx, verify); err != nil {
 			failures++
 			delay := retryDelay(failures)
 			a.metrics.errors.Inc()
 			a.Log.Error(err, "Synchronization failed", "retryAfter", delay.String())
-			due, waiting = time.After(delay), true
+			next.after(delay)
 			continue
 		}
 		failures, verify = 0, false
+	}
+}
+
+// appointment is when the next application begins.
+type appointment struct{ due <-chan time.Time }
+
+// after makes an appointment, unless there is one.
+func (n *appointment) after(d time.Duration) {
+	if n.due == nil {
+		n.due = time.After(d)
 	}
 }
 

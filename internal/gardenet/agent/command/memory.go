@@ -15,7 +15,7 @@ const (
 	// as without it.
 	releaseInterval = 110 * time.Second
 	// gcPercent is how much garbage is collected, in percent of what is in use.
-	gcPercent = 50
+	gcPercent = 30
 	// maxProcs bounds how many processors run Go code at the same time.
 	maxProcs = 2
 )
