@@ -23,8 +23,8 @@ JSON. [Monitoring](../operations/monitoring.md) says what alerts and dashboards 
 const librariesHead = `
 ## Of libraries
 
-These come from controller-runtime and client-go, and the ones about the process from Prometheus' library. All binaries but the machine controllers, which have those of
-machine-controller-manager's library, serve them; those of ` + "`controller_runtime_webhook`" + ` have samples where there are webhooks.
+These come from controller-runtime and client-go, and the ones about the process from Prometheus' library. All binaries serve them but the machine controllers, which have
+those of machine-controller-manager's library, and ` + "`gardenet-agent`" + `, which has those about the process; those of ` + "`controller_runtime_webhook`" + ` have samples where there are webhooks.
 
 `
 
