@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -68,9 +69,13 @@ func TestProcess(t *testing.T) {
 
 	stop := start(t, args)
 	assert.Contains(t, routes(t), "10.96.2.0/24 via 10.250.0.2")
+	createPod(t, clients, "own", "10.96.1.5")
+	require.Eventually(t, func() bool { return strings.Contains(listRules(t), "10.96.1.5") }, timeout, interval)
+	assert.Contains(t, listRules(t), "0x00000100", "the first generation")
+	isolatePods(t, clients)
+	require.Eventually(t, func() bool { return strings.Contains(listRules(t), "0x00000200") }, timeout, interval, "connections are checked again")
 	rules := listRules(t)
 	assert.Contains(t, rules, "masquerade")
-	assert.Contains(t, rules, "hook forward")
 	conflist := onlyFile(t, conflistFolder)
 	assert.Contains(t, conflist, "10.96.1.0/24")
 	assert.Eventually(t, func() bool { return networkIsAvailable(t, clients) }, timeout, interval)
@@ -131,6 +136,26 @@ func createNode(t *testing.T, clients *kubernetes.Clientset, name, ip, pods stri
 	require.NoError(t, err)
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: ip}}
 	_, err = clients.CoreV1().Nodes().UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
+	require.NoError(t, err)
+}
+
+func createPod(t *testing.T, clients *kubernetes.Clientset, node, ip string) {
+	t.Helper()
+	pod, err := clients.CoreV1().Pods("default").Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "pod"}, Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: ip, PodIPs: []corev1.PodIP{{IP: ip}}}
+	_, err = clients.CoreV1().Pods("default").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+	require.NoError(t, err)
+}
+
+// isolatePods forbids all that is sent to pods.
+func isolatePods(t *testing.T, clients *kubernetes.Clientset) {
+	t.Helper()
+	_, err := clients.NetworkingV1().NetworkPolicies("default").Create(t.Context(), &networkingv1.NetworkPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "deny"}, Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}},
+	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 

@@ -93,7 +93,8 @@ func TestRun_CommandLine(t *testing.T) {
 		"a flag of the other command":    {[]string{"install-plugins", "--node=n"}, exitUsage, "", "unknown flag: --node"},
 		"a configuration that is absent": {[]string{"--node=n", "--config=/none"}, exitFailure, "", "--config: reading the configuration: open /none: no such file"},
 		"a configuration with a field of a newer driver": {
-			[]string{"--node=n", "--config=" + file(t, `{"podRanges": ["10.96.0.0/11"], "routes": "cloud", "encryption": true}`)}, exitFailure, "",
+			[]string{"--node=n", "--config=" + file(t, `{"podRanges": ["10.96.0.0/11"], "routes": "cloud", "encryption": true}`)},
+			exitFailure, "",
 			`unknown field \"encryption\"`,
 		},
 		"a configuration that is invalid": {
