@@ -55,7 +55,7 @@ func TestRun_GathersChanges(t *testing.T) {
 			e.wait(gatherTime / 4)
 		}
 		assert.Equal(t, 2+5, e.kernel.applied())
-		assert.EqualValues(t, e.kernel.applied(), e.metric(`gardenet_sync_duration_seconds{part="apply"}`))
+		assert.Equal(t, e.kernel.applied(), e.metric(`gardenet_sync_duration_seconds{part="apply"}`))
 	})
 }
 
@@ -97,7 +97,7 @@ func TestRun_RetriesWithGrowingDelay(t *testing.T) {
 		}
 		assert.Equal(t, []float64{1, 2, 4, 8, 16, 30, 30}, delays)
 		assert.Equal(t, []string{"10.96.1.7"}, e.kernel.allowed())
-		assert.EqualValues(t, 7, e.metric("gardenet_sync_errors_total"))
+		assert.Equal(t, 7, e.metric("gardenet_sync_errors_total"))
 		assert.InDelta(t, started.Add(91*time.Second).Unix(), e.metric("gardenet_last_success_timestamp_seconds"), 1)
 		e.assertReady()
 
@@ -257,8 +257,8 @@ func TestRun_PodBecomesKnown(t *testing.T) {
 		require.NoError(t, err)
 		e.wait(gatherTime)
 		assert.Equal(t, []string{"10.96.1.7"}, e.kernel.allowed())
-		assert.EqualValues(t, 253-1, e.metric(`gardenet_pod_addresses_free{family="IPv4"}`))
-		assert.EqualValues(t, 1, e.metric("gardenet_set_elements"))
+		assert.Equal(t, 253-1, e.metric(`gardenet_pod_addresses_free{family="IPv4"}`))
+		assert.Equal(t, 1, e.metric("gardenet_set_elements"))
 	})
 }
 
@@ -276,14 +276,14 @@ func TestRun_Verifies(t *testing.T) {
 		e.kernel.repairs = []string{"set allowed", "route to 10.96.2.0/24"}
 		e.wait(verifyInterval)
 		assert.Len(t, e.kernel.verifications, 2)
-		assert.EqualValues(t, 2, e.metric("gardenet_repairs_total"))
+		assert.Equal(t, 2, e.metric("gardenet_repairs_total"))
 		assert.Equal(t, 1, e.logged("Repaired the node"))
 
 		e.kernel.verifyFails, e.kernel.repairs = []error{errors.New("nft is busy")}, []string{"chain"}
 		e.wait(verifyInterval)
 		e.assertNotReady("verifying the state of the node: nft is busy")
 		e.wait(firstRetry)
-		assert.EqualValues(t, 3, e.metric("gardenet_repairs_total"), "a verification that failed is tried again")
+		assert.Equal(t, 3, e.metric("gardenet_repairs_total"), "a verification that failed is tried again")
 		e.assertReady()
 	})
 }
@@ -302,8 +302,8 @@ func TestRun_RaisesTheGeneration(t *testing.T) {
 		e.deletePod("two")
 		e.wait(time.Second)
 		assert.EqualValues(t, 2, e.kernel.generation, "narrower rules do, once for all changes")
-		assert.EqualValues(t, 2, e.metric("gardenet_generation"))
-		assert.EqualValues(t, 2, e.metric("gardenet_policies"))
+		assert.Equal(t, 2, e.metric("gardenet_generation"))
+		assert.Equal(t, 2, e.metric("gardenet_policies"))
 		require.NoError(t, e.client.NetworkingV1().NetworkPolicies("default").Delete(t.Context(), "deny", metav1.DeleteOptions{}))
 		require.NoError(t, e.client.NetworkingV1().NetworkPolicies("default").Delete(t.Context(), "deny-more", metav1.DeleteOptions{}))
 		e.wait(time.Second)
@@ -455,6 +455,6 @@ func TestReadiness_ConfigWithoutRoutes(t *testing.T) {
 		e.wait(time.Second)
 		e.assertReady()
 		assert.Empty(t, e.events(), "routes of the cloud are the cloud's")
-		assert.EqualValues(t, 1, e.metric("gardenet_unreachable_nodes"))
+		assert.Equal(t, 1, e.metric("gardenet_unreachable_nodes"))
 	})
 }

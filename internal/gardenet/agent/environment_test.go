@@ -31,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// The usual handlers delay errors by comparing times, which is endless with the times of synctest.
-	utilruntime.ErrorHandlers = nil
+	utilruntime.ErrorHandlers = nil //nolint:reassign // there is no other way
 	os.Exit(m.Run())
 }
 
@@ -127,7 +127,7 @@ func (e *environment) assertNotReady(reason string) {
 }
 
 // metric returns the value of a metric, with its labels as in name{label="value"}.
-func (e *environment) metric(name string) float64 {
+func (e *environment) metric(name string) int {
 	e.t.Helper()
 	family, label, _ := strings.Cut(strings.TrimSuffix(name, `"}`), "{")
 	families, err := e.registry.Gather()
@@ -138,7 +138,7 @@ func (e *environment) metric(name string) float64 {
 		}
 		for _, m := range f.GetMetric() {
 			if label == "" || label == m.GetLabel()[0].GetName()+`="`+m.GetLabel()[0].GetValue() {
-				return m.GetGauge().GetValue() + m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+				return int(m.GetGauge().GetValue()+m.GetCounter().GetValue()) + int(m.GetHistogram().GetSampleCount())
 			}
 		}
 	}

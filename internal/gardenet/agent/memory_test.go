@@ -70,7 +70,7 @@ func largeMeta(namespace, name string, labels map[string]string) metav1.ObjectMe
 	return metav1.ObjectMeta{
 		Namespace: namespace, Name: name, UID: "0b5f2f2e-6c37-4c93-9f10-0a0a5a0a6f4e", ResourceVersion: "12345", Labels: labels,
 		Annotations:   map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("x", 1500)},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec": "` + strings.Repeat("x", 2000) + `"}`)}}},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1(`{"f:spec": "` + strings.Repeat("x", 2000) + `"}`)}},
 	}
 }
 

@@ -130,7 +130,7 @@ func TestEvents(t *testing.T) {
 		e.create(far)
 		e.wait(time.Second)
 		require.Equal(t, []string{"pods of this node cannot reach those of 1 nodes: far: behind a gateway"}, e.events())
-		assert.EqualValues(t, 1, e.metric("gardenet_unreachable_nodes"))
+		assert.Equal(t, 1, e.metric("gardenet_unreachable_nodes"))
 		list, err := e.client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
 		event := list.Items[0]

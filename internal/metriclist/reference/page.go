@@ -24,7 +24,7 @@ const librariesHead = `
 ## Of libraries
 
 These come from controller-runtime and client-go, and the ones about the process from Prometheus' library. All binaries serve them but the machine controllers, which have
-those of machine-controller-manager's library, and ` + "`gardenet-agent`" + `, which has those about the process; those of ` + "`controller_runtime_webhook`" + ` have samples where there are webhooks.
+those of machine-controller-manager's library, and agents on nodes, which have those about the process; those of ` + "`controller_runtime_webhook`" + ` have samples where there are webhooks.
 
 `
 
