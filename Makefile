@@ -199,6 +199,12 @@ loadbalancers-test: envtest-assets ## Run the aws-load-balancer-controller in a 
 	@cd e2e && $(GO) run ./cmd/assets aws-load-balancer-controller >/dev/null
 	@cd e2e && go test -tags loadbalancers -count=1 -v -run TestLoadBalancerController ./cloudcontrollers
 
+##@ With packets, on this machine's kernel (root; Debian: nftables)
+
+.PHONY: e2e-gardenet
+e2e-gardenet: envtest-assets ## Run agents of gardenet on two nodes that are network namespaces, and send packets between their pods
+	@cd e2e && go test -tags gardenet -count=1 -v -timeout 20m ./gardenet
+
 ##@ On kind (Docker)
 
 .PHONY: e2e-kind

@@ -38,8 +38,11 @@ require (
 require (
 	github.com/alecthomas/units v0.0.0-20240927000941-0f3dac36c52b // indirect
 	github.com/bramvdbogaerde/go-scp v1.6.0 // indirect
+	github.com/containernetworking/cni v1.3.0 // indirect
 	github.com/prometheus/blackbox_exporter v0.28.0 // indirect
 	github.com/spf13/afero v1.15.0 // indirect
+	github.com/vishvananda/netlink v1.3.1 // indirect
+	github.com/vishvananda/netns v0.0.5 // indirect
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d // indirect
 	helm.sh/helm/v4 v4.2.3 // indirect
 	k8s.io/kube-proxy v0.36.3 // indirect
