@@ -115,7 +115,7 @@ func newBuild(ctx context.Context, progress io.Writer) (b *build, unlock func(),
 	if err != nil {
 		return nil, nil, err
 	}
-	sum, err := digest(b.toolchain+kind, b.sources, filepath.Join(root, "e2e", "internal", "nodeimage"))
+	sum, err := digest(b.toolchain+kind, b.sources, b.module(imagesCNI), filepath.Join(root, "e2e", "internal", "nodeimage"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading what the node image is made from: %w", err)
 	}

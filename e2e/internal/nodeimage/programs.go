@@ -24,6 +24,8 @@ const (
 	cniPlugins = "github.com/containernetworking/plugins/plugins"
 	criTools   = "sigs.k8s.io/cri-tools"
 	ownModule  = "github.com/trellis-garden/trellis/e2e/nodeimage"
+	// imagesCNI is the module that pins the CNI plugins, also for an image of ours.
+	imagesCNI = "../../images/cni"
 )
 
 // programs lists all programs. Names with a folder are plugins.
@@ -51,8 +53,8 @@ func (b *build) programs() ([]program, error) {
 			tags: "no_btrfs no_zfs no_aufs no_devmapper urfave_cli_no_docs", flags: "-X " + containerd + "/version.Version=" + versions["containerd"],
 		})
 	}
-	for _, kind := range []string{"ipam/host-local", "main/loopback", "main/ptp", "meta/portmap"} {
-		list = append(list, program{name: "cni/" + filepath.Base(kind), module: "cni", pkg: cniPlugins + "/" + kind})
+	for _, kind := range []string{"ipam/host-local", "main/loopback", "main/ptp", "meta/bandwidth", "meta/portmap"} {
+		list = append(list, program{name: "cni/" + filepath.Base(kind), module: imagesCNI, pkg: cniPlugins + "/" + kind})
 	}
 	return list, nil
 }

@@ -1,5 +1,5 @@
-// What connects pods to a node.
-module github.com/trellis-garden/trellis/e2e/nodeimage/cni
+// The CNI plugins of the image of gardenet-agent, and of the node image of kind clusters.
+module github.com/trellis-garden/trellis/images/cni
 
 go 1.26.5
 
@@ -21,5 +21,6 @@ tool (
 	github.com/containernetworking/plugins/plugins/ipam/host-local
 	github.com/containernetworking/plugins/plugins/main/loopback
 	github.com/containernetworking/plugins/plugins/main/ptp
+	github.com/containernetworking/plugins/plugins/meta/bandwidth
 	github.com/containernetworking/plugins/plugins/meta/portmap
 )
