@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -210,12 +211,17 @@ func (j *job) buildFor(ctx context.Context, command string, platform images.Plat
 		return images.Image{}, sbom.Bill{}, err
 	}
 	defer os.Remove(binary) //nolint:errcheck // the folder is removed in the end
-	image, err := images.Program(binary, images.Config{Labels: j.labels(command), Created: j.created}, j.below)
+	more, err := j.additions(ctx, command, platform)
 	if err != nil {
 		return images.Image{}, sbom.Bill{}, err
 	}
+	image, err := images.Program(binary, images.Config{Labels: j.labels(command), Created: j.created}, append([]*images.Layer{j.below}, more.layers...)...)
+	if err != nil {
+		return images.Image{}, sbom.Bill{}, err
+	}
+	maps.Copy(more.modules, j.extraModules)
 	bill, err := sbom.Write(sbom.Subject{
-		Binary: binary, Name: command, Version: j.Version, Created: j.created, ExtraModules: j.extraModules,
+		Binary: binary, Name: command, Version: j.Version, Created: j.created, ExtraModules: more.modules, Packages: more.packages,
 	}, j.licenses.LicenseOf)
 	if err != nil {
 		return images.Image{}, sbom.Bill{}, err

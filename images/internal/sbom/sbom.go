@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path"
 	"runtime/debug"
@@ -39,6 +40,15 @@ type Subject struct {
 	Created time.Time
 	// ExtraModules are modules whose content is delivered with the binary but not in it, with a word on what it is.
 	ExtraModules map[Module]string
+	// Packages are packages of a distribution, parts of which are delivered with the binary.
+	Packages []Package
+}
+
+// Package is a package of Debian.
+type Package struct {
+	Name, Version, Architecture string
+	// License is an SPDX expression for the delivered files.
+	License string
 }
 
 // Licenses returns a module's license as an SPDX expression, or "" when it cannot tell. Modules of the subject's own repository have its version.
@@ -110,7 +120,7 @@ func mainOf(subject Subject, info *debug.BuildInfo, digest [sha256.Size]byte, li
 	return main
 }
 
-// componentsOf lists the standard library, then the modules in order of their paths.
+// componentsOf lists the standard library, then packages and modules in order of their names.
 func componentsOf(subject Subject, info *debug.BuildInfo, licenses Licenses) []cdx.Component {
 	var components []cdx.Component
 	add := func(m Module, sum, description string) {
@@ -134,8 +144,18 @@ func componentsOf(subject Subject, info *debug.BuildInfo, licenses Licenses) []c
 		}
 		add(m, dep.Sum, "")
 	}
+	linked := components
 	for m, description := range subject.ExtraModules {
-		add(m, "", description)
+		isLinked := func(c cdx.Component) bool { return c.Name == m.Path && c.Version == m.Version }
+		if !slices.ContainsFunc(linked, isLinked) {
+			add(m, "", description)
+		}
+	}
+	for _, p := range subject.Packages {
+		purl := "pkg:deb/debian/" + p.Name + "@" + url.PathEscape(p.Version) + "?arch=" + p.Architecture
+		components = append(components, cdx.Component{
+			BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: p.Name, Version: p.Version, PackageURL: purl, Licenses: choice(p.License),
+		})
 	}
 	slices.SortFunc(components, func(a, b cdx.Component) int { return strings.Compare(a.BOMRef, b.BOMRef) })
 	modules := components
