@@ -48,6 +48,11 @@ func (f wordFinder) retiredIn(text string) []string {
 	return found
 }
 
+// isTermOf reports whether a retired word is the term of a field that a file is about: nftables has verdicts, and maps of them.
+func isTermOf(file, word string) bool {
+	return strings.HasPrefix(word, "verdict") && strings.Contains(filepath.ToSlash(file), "internal/gardenet/")
+}
+
 func TestSources_NoRetiredWords(t *testing.T) {
 	finder, texts := newWordFinder(), 0
 	for _, s := range readSources(t) {
@@ -57,6 +62,9 @@ func TestSources_NoRetiredWords(t *testing.T) {
 		check := func(node ast.Node, text string) {
 			texts++
 			for _, word := range finder.retiredIn(text) {
+				if isTermOf(s.name, word) {
+					continue
+				}
 				t.Errorf("%s: %s: the word %q is retired", s.place(node), text, word)
 			}
 		}

@@ -150,7 +150,9 @@ func TestVerify_Damage(t *testing.T) {
 		}, "deleting the device gardenet0, which has other settings"},
 		{"the device has lost an address", func(t *testing.T) { run(t, "ip address del 100.96.0.0/32 dev gardenet0") }, "adding the address 100.96.0.0/32"},
 		{"a neighbour is deleted", func(t *testing.T) { run(t, "ip neigh del 100.96.1.0 dev gardenet0") }, "setting the neighbour 100.96.1.0"},
-		{"a neighbour has another MAC", func(t *testing.T) { run(t, "ip neigh replace 100.96.1.0 lladdr 02:00:00:00:00:01 dev gardenet0 nud permanent") }, "setting the neighbour 100.96.1.0"},
+		{"a neighbour has another MAC", func(t *testing.T) {
+			run(t, "ip neigh replace 100.96.1.0 lladdr 02:00:00:00:00:01 dev gardenet0 nud permanent")
+		}, "setting the neighbour 100.96.1.0"},
 		{"a forwarding entry is deleted", func(t *testing.T) {
 			for line := range strings.Lines(run(t, "bridge fdb show dev gardenet0")) {
 				run(t, "bridge fdb del "+strings.Fields(line)[0]+" dev gardenet0 dst 10.250.0.12")
@@ -162,7 +164,9 @@ func TestVerify_Damage(t *testing.T) {
 		{"a chain is added", func(t *testing.T) { run(t, "nft add chain inet gardenet another") }, "chain another is not the agent's"},
 		{"the table is deleted", func(t *testing.T) { run(t, "nft delete table inet gardenet") }, "there is no table"},
 		{"all rules are flushed", func(t *testing.T) { run(t, "nft flush ruleset") }, "there is no table"},
-		{"a sysctl is changed", func(t *testing.T) { require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("0"), 0o600)) }, "setting the sysctl net/ipv4/ip_forward to 1"},
+		{"a sysctl is changed", func(t *testing.T) {
+			require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("0"), 0o600))
+		}, "setting the sysctl net/ipv4/ip_forward to 1"},
 		{"the CNI configuration is deleted", func(t *testing.T) { require.NoError(t, os.Remove(conflist)) }, "writing the CNI configuration"},
 		{"the CNI configuration is changed", func(t *testing.T) { require.NoError(t, os.WriteFile(conflist, []byte("{}"), 0o600)) }, "writing the CNI configuration"},
 	} {

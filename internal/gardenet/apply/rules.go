@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
 	"github.com/trellis-garden/trellis/internal/gardenet/nft"
+	"github.com/trellis-garden/trellis/internal/gardenet/policy"
 )
 
 // draftTable is a copy of the wanted table that has no effect. The kernel's listing of it says how the kernel would list the wanted one.
@@ -153,10 +152,6 @@ func (a *Applier) Rules(ctx context.Context) (generation uint8, found bool, err 
 	if err != nil {
 		return 0, false, err
 	}
-	match := regexp.MustCompile(`ct mark & 0x0000ff00 == 0x0000([0-9a-f]{2})00`).FindStringSubmatch(listing)
-	if match == nil {
-		return 0, false, nil
-	}
-	number, err := strconv.ParseUint(match[1], 16, 8)
-	return uint8(number), err == nil, err
+	generation = policy.GenerationIn(listing)
+	return generation, generation != 0, nil
 }
