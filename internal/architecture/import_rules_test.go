@@ -469,9 +469,15 @@ func contractRules() []importRule {
 			packages: "internal/network/calico",
 			reason:   "a driver depends on its contract and its plugin, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
-				"internal/network", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
+				"internal/network", "internal/network/monitoring", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
 				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
 			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages:   "internal/network/monitoring",
+			reason:     "the objects of monitoring are alike for all plugins, and it depends on none",
+			mayImport:  []string{monitoringTypes, gardenerTypes},
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{

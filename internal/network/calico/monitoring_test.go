@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/golden"
+	"github.com/trellis-garden/trellis/internal/network/monitoring"
 )
 
 // monitoringSettings are shoots in which Calico consists of different parts.
@@ -111,7 +112,7 @@ func expressions(t *testing.T, s *settings) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	for _, alert := range s.alerts() {
-		found["alert "+alert.name] = alert.expression
+		found["alert "+alert.Name] = alert.Expression
 	}
 	dashboards, err := s.dashboards()
 	require.NoError(t, err)
@@ -125,11 +126,11 @@ func expressions(t *testing.T, s *settings) map[string]string {
 	return found
 }
 
-func readDashboard(t *testing.T, content string) plutonoDashboard {
+func readDashboard(t *testing.T, content string) monitoring.PlutonoDashboard {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(content))
 	decoder.DisallowUnknownFields()
-	var read plutonoDashboard
+	var read monitoring.PlutonoDashboard
 	require.NoError(t, decoder.Decode(&read))
 	return read
 }
@@ -168,7 +169,7 @@ func TestMonitoring_MetricsExist(t *testing.T) {
 func keptMetrics(s *settings) *regexp.Regexp {
 	var patterns []string
 	for _, target := range s.scrapeTargets() {
-		patterns = append(patterns, target.keep)
+		patterns = append(patterns, target.Keep)
 	}
 	return regexp.MustCompile(`^(?:` + strings.Join(patterns, "|") + `)$`)
 }
@@ -225,26 +226,26 @@ func TestAlerts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := map[string]bool{}
 			for _, alert := range s.alerts() {
-				assert.Regexp(t, `^Calico[A-Z]`, alert.name)
-				assert.False(t, seen[alert.name], alert.name)
-				seen[alert.name] = true
-				assert.Contains(t, []string{"warning", "critical"}, alert.severity, alert.name)
-				assert.Contains(t, []string{"all", "operator", "owner"}, alert.visibility, alert.name)
+				assert.Regexp(t, `^Calico[A-Z]`, alert.Name)
+				assert.False(t, seen[alert.Name], alert.Name)
+				seen[alert.Name] = true
+				assert.Contains(t, []string{"warning", "critical"}, alert.Severity, alert.Name)
+				assert.Contains(t, []string{"all", "operator", "owner"}, alert.Visibility, alert.Name)
 				// What concerns the whole shoot has no labels to tell, and an aggregation tells its own.
-				labels := label.FindAllStringSubmatch(alert.description, -1)
-				if kept := aggregated.FindStringSubmatch(alert.expression); kept != nil {
+				labels := label.FindAllStringSubmatch(alert.Description, -1)
+				if kept := aggregated.FindStringSubmatch(alert.Expression); kept != nil {
 					for _, label := range labels {
-						assert.Contains(t, strings.Split(kept[1], ", "), label[1], alert.name)
+						assert.Contains(t, strings.Split(kept[1], ", "), label[1], alert.Name)
 					}
 				}
-				if alert.severity == "critical" && alert.name != "CalicoBGPNodeIsolated" {
-					assert.Empty(t, labels, alert.name)
+				if alert.Severity == "critical" && alert.Name != "CalicoBGPNodeIsolated" {
+					assert.Empty(t, labels, alert.Name)
 				}
-				for _, text := range []string{alert.summary, alert.description} {
+				for _, text := range []string{alert.Summary, alert.Description} {
 					// Prometheus declares these two variables in front of every template.
-					parsed, err := template.New(alert.name).Parse(`{{$labels := .Labels}}{{$value := .Value}}` + text)
-					require.NoError(t, err, alert.name)
-					require.NoError(t, parsed.Execute(io.Discard, map[string]any{"Labels": map[string]string{}, "Value": 1.5}), alert.name)
+					parsed, err := template.New(alert.Name).Parse(`{{$labels := .Labels}}{{$value := .Value}}` + text)
+					require.NoError(t, err, alert.Name)
+					require.NoError(t, parsed.Execute(io.Discard, map[string]any{"Labels": map[string]string{}, "Value": 1.5}), alert.Name)
 				}
 			}
 		})
@@ -252,7 +253,7 @@ func TestAlerts(t *testing.T) {
 }
 
 func TestPrometheusRule_Labels(t *testing.T) {
-	rule := testSettings(nil).prometheusRule()
+	rule := monitoring.Rule("shoot--dev--one", "calico", testSettings(nil).alerts())
 	assert.Equal(t, map[string]string{"prometheus": "shoot"}, rule.Labels)
 	require.Len(t, rule.Spec.Groups, 1)
 	require.NotEmpty(t, rule.Spec.Groups[0].Rules)
@@ -279,7 +280,7 @@ func TestDashboards_Layout(t *testing.T) {
 					assert.Equal(t, i+1, panel.ID)
 					for x := panel.GridPos.X; x < panel.GridPos.X+panel.GridPos.Width; x++ {
 						for y := panel.GridPos.Y; y < panel.GridPos.Y+panel.GridPos.Height; y++ {
-							assert.Less(t, x, gridWidth)
+							assert.Less(t, x, monitoring.GridWidth)
 							assert.Empty(t, taken[[2]int{x, y}], "%s is upon another", panel.Title)
 							taken[[2]int{x, y}] = panel.Title
 						}

@@ -1,51 +1,83 @@
-package calico
+package monitoring
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
 
-// dashboard is a dashboard of Plutono in short form: rows of panels.
-type dashboard struct {
-	uid, title string
-	// scope is a metric and its label. Users choose among the label's values, and queries refer to them by $ and the label.
-	scope, label string
-	rows         []dashboardRow
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Dashboard is a dashboard of Plutono in short form: rows of panels.
+type Dashboard struct {
+	// UID has at most 40 characters.
+	UID, Title string
+	// Scope is a metric and Label its label. Users choose among the label's values, and queries refer to them by $ and the label.
+	Scope, Label string
+	Rows         []Row
 }
 
-type dashboardRow struct {
-	title  string
-	panels []panel
+// Row is a row of panels, which are all of one kind.
+type Row struct {
+	Title  string
+	Panels []Panel
 }
 
-// panel shows current numbers or time series.
-type panel struct {
-	title string
-	// unit is Plutono's name of it, e.g. "s" or "short".
-	unit    string
-	now     bool
-	queries []query
+// Panel shows current numbers or time series.
+type Panel struct {
+	Title string
+	// Unit is Plutono's name of it, e.g. "s" or "short".
+	Unit    string
+	Now     bool
+	Queries []Query
 }
 
-// query is an expression and the legend of its series.
-type query struct{ expression, legend string }
+// Query is an expression and the legend of its series.
+type Query struct{ Expression, Legend string }
 
-// timeSeries is a panel with one query.
-func timeSeries(title, unit, expression, legend string) panel {
-	return panel{title: title, unit: unit, queries: []query{{expression, legend}}}
+// TimeSeries is a panel with one query.
+func TimeSeries(title, unit, expression, legend string) Panel {
+	return Panel{Title: title, Unit: unit, Queries: []Query{{expression, legend}}}
 }
 
-// stat is a panel with a count.
-func stat(title, expression string) panel {
-	return panel{title: title, unit: "short", now: true, queries: []query{{expression: expression}}}
+// Stat is a panel with a count.
+func Stat(title, expression string) Panel {
+	return Panel{Title: title, Unit: "short", Now: true, Queries: []Query{{Expression: expression}}}
+}
+
+// Dashboards returns the ConfigMap in the shoot's namespace of the seed from which Plutono loads dashboards. They are by the names of their files: two files
+// of the same name from two ConfigMaps would overwrite each other.
+func Dashboards(name, namespace string, dashboards map[string]Dashboard) (*corev1.ConfigMap, error) {
+	data := map[string]string{}
+	for file, dashboard := range dashboards {
+		content, err := dashboard.json()
+		if err != nil {
+			return nil, fmt.Errorf("writing dashboard %s: %w", file, err)
+		}
+		data[file] = content
+	}
+	return &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: namespace, Labels: map[string]string{v1beta1constants.LabelPrefixMonitoringDashboard + prometheusName: "true"},
+		},
+		Data: data,
+	}, nil
 }
 
 const (
-	gridWidth, statHeight, timeSeriesHeight = 24, 4, 8
-	statsPerRow, timeSeriesPerRow           = 6, 2
+	// GridWidth is the width of all dashboards, in Plutono's unit.
+	GridWidth = 24
+
+	statHeight, timeSeriesHeight  = 4, 8
+	statsPerRow, timeSeriesPerRow = 6, 2
 	// dataSource is Gardener's name of the shoot's Prometheus in the shoot's Plutono.
 	dataSource = "prometheus"
 )
 
-// plutonoDashboard is the part of Plutono's model whose values differ from the defaults or have none.
-type plutonoDashboard struct {
+// PlutonoDashboard is the part of Plutono's model whose values differ from the defaults or have none.
+type PlutonoDashboard struct {
 	UID           string            `json:"uid"`
 	Title         string            `json:"title"`
 	Tags          []string          `json:"tags"`
@@ -157,9 +189,9 @@ type plutonoAxis struct {
 }
 
 // json returns the dashboard in Plutono's format.
-func (d dashboard) json() (string, error) {
-	content, err := json.Marshal(plutonoDashboard{
-		UID: d.uid, Title: d.title, Tags: []string{"network", "shoot"},
+func (d Dashboard) json() (string, error) {
+	content, err := json.Marshal(PlutonoDashboard{
+		UID: d.UID, Title: d.Title, Tags: []string{"network", "shoot"},
 		// Plutono does not save dashboards that come from files, and shows crosshairs in all panels at once.
 		SchemaVersion: 27, Editable: false, GraphTooltip: 1,
 		Time: plutonoTime{From: "now-3h", To: "now"}, Timezone: "utc",
@@ -170,10 +202,10 @@ func (d dashboard) json() (string, error) {
 }
 
 // variable is queried again whenever the time range changes, as nodes and pods come and go.
-func (d dashboard) variable() plutonoVariable {
-	values := "label_values(" + d.scope + ", " + d.label + ")"
+func (d Dashboard) variable() plutonoVariable {
+	values := "label_values(" + d.Scope + ", " + d.Label + ")"
 	variable := plutonoVariable{
-		Type: "query", Name: d.label, Label: d.label, DataSource: dataSource, Definition: values, Query: values,
+		Type: "query", Name: d.Label, Label: d.Label, DataSource: dataSource, Definition: values, Query: values,
 		AllValue: ".*", IncludeAll: true, Multi: true, Refresh: 2, Sort: 1,
 	}
 	variable.Current.Text, variable.Current.Value = []string{"All"}, []string{"$__all"}
@@ -181,43 +213,43 @@ func (d dashboard) variable() plutonoVariable {
 }
 
 // panels stacks rows and fills each from left to right. A row has panels of one kind.
-func (d dashboard) panels() []plutonoPanel {
+func (d Dashboard) panels() []plutonoPanel {
 	var placed []plutonoPanel
 	y := 0
-	for _, row := range d.rows {
+	for _, row := range d.Rows {
 		placed = append(placed, plutonoPanel{
-			ID: len(placed) + 1, Type: "row", Title: row.title, GridPos: plutonoGridPos{Height: 1, Width: gridWidth, Y: y},
+			ID: len(placed) + 1, Type: "row", Title: row.Title, GridPos: plutonoGridPos{Height: 1, Width: GridWidth, Y: y},
 			Panels: []plutonoPanel{},
 		})
 		y++
 		perLine, height := timeSeriesPerRow, timeSeriesHeight
-		if row.panels[0].now {
+		if row.Panels[0].Now {
 			perLine, height = statsPerRow, statHeight
 		}
-		for i, panel := range row.panels {
+		for i, panel := range row.Panels {
 			shown := panel.json()
 			shown.ID = len(placed) + 1
 			shown.GridPos = plutonoGridPos{
-				Height: height, Width: gridWidth / perLine, X: i % perLine * (gridWidth / perLine), Y: y + i/perLine*height,
+				Height: height, Width: GridWidth / perLine, X: i % perLine * (GridWidth / perLine), Y: y + i/perLine*height,
 			}
 			placed = append(placed, shown)
 		}
-		y += (len(row.panels) + perLine - 1) / perLine * height
+		y += (len(row.Panels) + perLine - 1) / perLine * height
 	}
 	return placed
 }
 
-func (p panel) json() plutonoPanel {
-	shown := plutonoPanel{Title: p.title, DataSource: dataSource}
-	for i, query := range p.queries {
+func (p Panel) json() plutonoPanel {
+	shown := plutonoPanel{Title: p.Title, DataSource: dataSource}
+	for i, query := range p.Queries {
 		shown.Targets = append(shown.Targets, plutonoTarget{
-			Expression: query.expression, Legend: query.legend, RefID: string(rune('A' + i)), Instant: p.now,
+			Expression: query.Expression, Legend: query.Legend, RefID: string(rune('A' + i)), Instant: p.Now,
 		})
 	}
-	if p.now {
+	if p.Now {
 		shown.Type = "stat"
 		shown.FieldConfig = &plutonoFieldConfig{Overrides: []struct{}{}}
-		shown.FieldConfig.Defaults.Unit = p.unit
+		shown.FieldConfig.Defaults.Unit = p.Unit
 		shown.Options = &plutonoOptions{GraphMode: "none"}
 		shown.Options.ReduceOptions.Calcs = []string{"lastNotNull"}
 		return shown
@@ -226,6 +258,6 @@ func (p panel) json() plutonoPanel {
 	shown.Legend = &plutonoLegend{Show: true, AlignAsTable: true, Values: true, Current: true, Max: true, RightSide: true}
 	shown.Tooltip = &plutonoTooltip{Shared: true, Sort: 2, ValueType: "individual"}
 	shown.XAxis = &plutonoAxis{Mode: "time", Show: true}
-	shown.YAxes = []plutonoAxis{{Format: p.unit, Min: new(0), Show: true}, {Format: "short"}}
+	shown.YAxes = []plutonoAxis{{Format: p.Unit, Min: new(0), Show: true}, {Format: "short"}}
 	return shown
 }
