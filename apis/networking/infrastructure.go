@@ -70,6 +70,9 @@ func (i Infrastructure) RoutesPods(hasIPv4 bool) bool {
 	return i.CloudRoutes && (hasIPv4 || !i.NativeIPv6)
 }
 
+// GardenetOverlay is the default of overlay.enabled of gardenet: packets between nodes are encapsulated where the cloud cannot route to pods.
+func GardenetOverlay(infrastructure Infrastructure) bool { return !infrastructure.CloudRoutes }
+
 // azureInterfaces is Felix's default without names such as enP1s0: those are the virtual functions, which pass received packets to
 // their partner interfaces. The provider extension for Azure configures the same for calico-node (acceleratednetwork).
 const azureInterfaces = `^((en|wl|ww|sl|ib)[opsx].*|(eth|wlan|wwan).*|tunl0$|vxlan.calico$|wireguard.cali$|wg-v6.cali$)`

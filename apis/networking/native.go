@@ -11,8 +11,9 @@ import (
 
 // The network types whose configuration is evaluated.
 const (
-	Calico = "calico"
-	Cilium = "cilium"
+	Calico   = "calico"
+	Cilium   = "cilium"
+	Gardenet = "gardenet"
 )
 
 // answer reports whether a plugin with a configuration routes natively on an infrastructure, see NativeRouting.
@@ -29,6 +30,10 @@ func answers() map[string]answer {
 			config, err := decode[ciliumConfig](networkType, providerConfig)
 			return config.native(), err
 		},
+		Gardenet: func(networkType string, providerConfig *runtime.RawExtension, infrastructure Infrastructure) (bool, error) {
+			config, err := decode[gardenetConfig](networkType, providerConfig)
+			return err == nil && config.native(infrastructure), err
+		},
 	}
 }
 
@@ -44,14 +49,18 @@ func NativeRouting(networkType string, providerConfig *runtime.RawExtension, inf
 	if answer, known := answers()[networkType]; known {
 		return answer(networkType, providerConfig, InfrastructureOf(infrastructureType))
 	}
-	off, err := OverlaySwitchedOff(networkType, providerConfig)
+	off, err := OverlaySwitchedOff(networkType, providerConfig, infrastructureType)
 	return off && err == nil, nil
 }
 
 // OverlaySwitchedOff reports whether the user, or admission, switched the overlay off (overlay.enabled: false), whatever the type
 // of the network. It means that routes for pods must be programmed: a network without an overlay for another reason, such as
-// Calico's mode Never, distributes its own routes, which other routes could contradict.
-func OverlaySwitchedOff(networkType string, providerConfig *runtime.RawExtension) (bool, error) {
+// Calico's mode Never, distributes its own routes, which other routes could contradict. The overlay of gardenet is also off where
+// nobody said so and that is its default on an infrastructure of a type.
+func OverlaySwitchedOff(networkType string, providerConfig *runtime.RawExtension, infrastructureType string) (bool, error) {
+	if networkType == Gardenet {
+		return NativeRouting(networkType, providerConfig, infrastructureType)
+	}
 	type anyConfig struct {
 		Overlay *overlay `json:"overlay"`
 	}
@@ -102,6 +111,20 @@ func (c ciliumConfig) native() bool {
 		return true
 	}
 	return c.Tunnel != nil && *c.Tunnel == "disabled"
+}
+
+// gardenetConfig has the relevant fields of gardenet.networking.extensions.gardener.cloud/v1alpha1 NetworkConfig.
+type gardenetConfig struct {
+	Overlay struct {
+		Enabled *bool `json:"enabled"`
+	} `json:"overlay"`
+}
+
+func (c gardenetConfig) native(infrastructure Infrastructure) bool {
+	if c.Overlay.Enabled != nil {
+		return !*c.Overlay.Enabled
+	}
+	return !GardenetOverlay(infrastructure)
 }
 
 func decode[Config any](networkType string, providerConfig *runtime.RawExtension) (Config, error) {

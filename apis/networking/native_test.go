@@ -57,14 +57,46 @@ func TestNativeRouting(t *testing.T) {
 	}
 }
 
+func TestNativeRouting_Gardenet(t *testing.T) {
+	const on, off = `{"overlay":{"enabled":true}}`, `{"overlay":{"enabled":false,"createPodRoutes":true}}`
+	for sentence, test := range map[string]struct {
+		infrastructure, config string
+		want                   bool
+	}{
+		"no configuration where the cloud routes":         {"openstack", "", true},
+		"no configuration where it cannot":                {"local", "", false},
+		"an empty configuration where the cloud routes":   {"aws", `{}`, true},
+		"an empty configuration where it cannot":          {"local", `{}`, false},
+		"an overlay block without enabled":                {"local", `{"overlay":{"vxlan":{"port":4790}}}`, false},
+		"the overlay on where the cloud routes":           {"openstack", on, false},
+		"the overlay off, with routes of nodes":           {"local", off, true},
+		"an infrastructure of which nothing is known":     {"ironcore", "", true},
+		"fields that this package does not know":          {"local", `{"mtu":[],"overlay":{"enabled":true}}`, false},
+		"the overlay off on an unknown infrastructure":    {"ironcore", off, true},
+		"a null for the overlay is a block that is unset": {"local", `{"overlay":null}`, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			got, err := networking.NativeRouting("gardenet", raw(test.config), test.infrastructure)
+			require.NoError(t, err)
+			require.Equal(t, test.want, got)
+			got, err = networking.OverlaySwitchedOff("gardenet", raw(test.config), test.infrastructure)
+			require.NoError(t, err)
+			require.Equal(t, test.want, got, "somebody has to make routes")
+		})
+	}
+	_, err := networking.OverlaySwitchedOff("gardenet", raw(`{"overlay":{"enabled":"yes"}}`), "openstack")
+	require.ErrorContains(t, err, "overlay.enabled")
+}
+
 func TestNativeRouting_Invalid(t *testing.T) {
 	for sentence, test := range map[string]struct{ networkType, config, want string }{
-		"a switch that is no boolean, in calico": {"calico", `{"overlay":{"enabled":"yes"}}`, "overlay.enabled"},
-		"a switch that is no boolean, in cilium": {"cilium", `{"overlay":{"enabled":1}}`, "overlay.enabled"},
-		"an overlay that is no object":           {"calico", `{"overlay":true}`, "overlay"},
-		"a mode that is no string":               {"calico", `{"ipv4":{"mode":false}}`, "ipv4.mode"},
-		"a list for a configuration":             {"calico", `[]`, "spec.networking.providerConfig"},
-		"no JSON at all":                         {"cilium", `overlay: off`, "spec.networking.providerConfig"},
+		"a switch that is no boolean, in calico":   {"calico", `{"overlay":{"enabled":"yes"}}`, "overlay.enabled"},
+		"a switch that is no boolean, in cilium":   {"cilium", `{"overlay":{"enabled":1}}`, "overlay.enabled"},
+		"a switch that is no boolean, in gardenet": {"gardenet", `{"overlay":{"enabled":1}}`, "overlay.enabled"},
+		"an overlay that is no object":             {"calico", `{"overlay":true}`, "overlay"},
+		"a mode that is no string":                 {"calico", `{"ipv4":{"mode":false}}`, "ipv4.mode"},
+		"a list for a configuration":               {"calico", `[]`, "spec.networking.providerConfig"},
+		"no JSON at all":                           {"cilium", `overlay: off`, "spec.networking.providerConfig"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			native, err := networking.NativeRouting(test.networkType, raw(test.config), "openstack")
@@ -99,11 +131,11 @@ func TestOverlaySwitchedOff(t *testing.T) {
 			if test.config != "" {
 				raw = &runtime.RawExtension{Raw: []byte(test.config)}
 			}
-			got, err := networking.OverlaySwitchedOff("calico", raw)
+			got, err := networking.OverlaySwitchedOff("calico", raw, "openstack")
 			require.NoError(t, err)
 			require.Equal(t, test.want, got)
 		})
 	}
-	_, err := networking.OverlaySwitchedOff("cilium", &runtime.RawExtension{Raw: []byte(`{"overlay":7}`)})
+	_, err := networking.OverlaySwitchedOff("cilium", &runtime.RawExtension{Raw: []byte(`{"overlay":7}`)}, "openstack")
 	require.ErrorContains(t, err, "spec.networking.providerConfig of type cilium")
 }

@@ -165,7 +165,7 @@ func validateOverlay(ofShoot *gardencorev1beta1.Networking) field.ErrorList {
 	if ofShoot.Type != nil {
 		networkType = *ofShoot.Type
 	}
-	off, err := networking.OverlaySwitchedOff(networkType, ofShoot.ProviderConfig)
+	off, err := networking.OverlaySwitchedOff(networkType, ofShoot.ProviderConfig, "aws")
 	switch {
 	case err != nil:
 		return field.ErrorList{field.Invalid(path.Child("providerConfig"), field.OmitValueType{}, err.Error())}

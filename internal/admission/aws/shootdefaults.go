@@ -115,6 +115,6 @@ func networkOf(shoot *gardencorev1beta1.Shoot) (overlayOff, hasIPv6 bool, err er
 	if network.Type != nil {
 		networkType = *network.Type
 	}
-	overlayOff, err = networking.OverlaySwitchedOff(networkType, network.ProviderConfig)
+	overlayOff, err = networking.OverlaySwitchedOff(networkType, network.ProviderConfig, Type)
 	return overlayOff, slices.Contains(network.IPFamilies, gardencorev1beta1.IPFamilyIPv6), err
 }

@@ -84,7 +84,7 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	}
 	if networks := spec.Networking; networks != nil && networks.Type != nil {
 		in.networkType = *networks.Type
-		in.overlayOff, err = networking.OverlaySwitchedOff(in.networkType, networks.ProviderConfig)
+		in.overlayOff, err = networking.OverlaySwitchedOff(in.networkType, networks.ProviderConfig, Type)
 		addError(field.NewPath("shoot", "spec", "networking", "providerConfig"), err)
 	}
 	in.credentials, err = auth.ParseCredentials(shoot.Credentials)

@@ -80,7 +80,7 @@ func decodeInputs(shoot *controlplane.Shoot) (*inputs, field.ErrorList) {
 	addError(profilePath(), err)
 	if networks := shoot.Cluster.Shoot.Spec.Networking; networks != nil && networks.Type != nil {
 		in.networkType = *networks.Type
-		in.routesPods, err = networking.OverlaySwitchedOff(in.networkType, networks.ProviderConfig)
+		in.routesPods, err = networking.OverlaySwitchedOff(in.networkType, networks.ProviderConfig, Type)
 		addError(field.NewPath("shoot", "spec", "networking", "providerConfig"), err)
 	}
 	if in.profile == nil {
