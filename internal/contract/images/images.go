@@ -45,6 +45,20 @@ func (v Vector) With(other Vector) Vector {
 	return Vector{builtIn: slices.Concat(v.builtIn, other.builtIn), overwrites: slices.Concat(v.overwrites, other.overwrites)}
 }
 
+// WithTrellisVersion returns the images of which those that are built from the same source as this program, which has the given version, have that version: they
+// are the built-in ones without a tag.
+func (v Vector) WithTrellisVersion(version string) Vector {
+	versioned := make(imagevector.ImageVector, 0, len(v.builtIn))
+	for _, source := range v.builtIn {
+		copied := *source
+		if copied.Ref == nil && copied.Tag == nil {
+			copied.Tag = new(tagOf(version))
+		}
+		versioned = append(versioned, &copied)
+	}
+	return Vector{builtIn: versioned, overwrites: v.overwrites}
+}
+
 // Scoped returns the images of one of several scopes whose images may have the same names. Of the operator's entries, one whose name is the scope's, a slash and
 // the image's ("aws/cloud-controller-manager") is for this scope only, and takes the place of all with the image's name alone.
 func (v Vector) Scoped(scope string) Vector {

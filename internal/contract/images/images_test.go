@@ -76,3 +76,23 @@ func TestForKubernetesVersion_OverwriteWithOtherConstraints(t *testing.T) {
 		})
 	}
 }
+
+func TestVector_WithTrellisVersion(t *testing.T) {
+	overwrite := filepath.Join(t.TempDir(), "overwrite.yaml")
+	require.NoError(t, os.WriteFile(overwrite, []byte("images: [{name: mirrored, repository: mirror.example.org/mirrored}]"), 0o600))
+	t.Setenv("IMAGEVECTOR_OVERWRITE", overwrite)
+	vector, err := Read([]byte(`images:
+- {name: ours, sourceRepository: a, repository: registry.example.org/ours}
+- {name: mirrored, sourceRepository: a, repository: registry.example.org/mirrored}
+- {name: other, sourceRepository: b, repository: registry.example.org/other, tag: v2}
+`))
+	require.NoError(t, err)
+	find := ForKubernetesVersion(vector.WithTrellisVersion("v0.1.0+dirty"), "1.36.2")
+	for name, want := range map[string]string{
+		"ours": "registry.example.org/ours:v0.1.0_dirty", "mirrored": "mirror.example.org/mirrored:v0.1.0_dirty", "other": "registry.example.org/other:v2",
+	} {
+		image, err := find(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, image)
+	}
+}
