@@ -11,6 +11,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/admission"
 	"github.com/trellis-garden/trellis/internal/admission/aws"
 	"github.com/trellis-garden/trellis/internal/admission/calico"
+	"github.com/trellis-garden/trellis/internal/admission/gardenet"
 	"github.com/trellis-garden/trellis/internal/admission/openstack"
 	"github.com/trellis-garden/trellis/internal/admission/registration"
 	"github.com/trellis-garden/trellis/internal/manager"
@@ -18,7 +19,9 @@ import (
 )
 
 // types are the types that have a provider package.
-func types() []string { return []string{openstack.Type, aws.Type, calico.Type, registration.Type} }
+func types() []string {
+	return []string{openstack.Type, aws.Type, calico.Type, gardenet.Type, registration.Type}
+}
 
 // webhooksOf returns the webhooks of a type, which read the two clusters.
 func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaults) []admission.Webhook {
@@ -30,6 +33,8 @@ func webhooksOf(provider string, reader, runtime client.Reader, defaults *defaul
 		return aws.Webhooks(garden, defaults.aws)
 	case calico.Type:
 		return calico.Webhooks(defaults.calico)
+	case gardenet.Type:
+		return gardenet.Webhooks()
 	case registration.Type:
 		return registration.Webhooks(garden, runtime)
 	default:

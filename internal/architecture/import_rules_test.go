@@ -46,7 +46,7 @@ func processRules() []importRule {
 			packages: "cmd/network-controller",
 			reason:   "a binary combines the process, its contract and that contract's drivers",
 			mayImport: []string{
-				"internal/manager", "internal/contract", "internal/contract/images", "internal/observer", "internal/network/...", gardenerTypes,
+				"internal/manager", "internal/buildinfo", "internal/contract", "internal/contract/images", "internal/observer", "internal/network/...", gardenerTypes,
 			},
 			mayNotLink: []string{"internal/infrastructure/...", "internal/controlplane/...", "github.com/gophercloud/..."},
 		},
@@ -214,7 +214,7 @@ func admissionRules() []importRule {
 		"sigs.k8s.io/controller-runtime/pkg/log", "sigs.k8s.io/controller-runtime/pkg/webhook/admission", gardenerTypes,
 	}
 	notLinked := []string{"internal/contract/...", "internal/cloud/...", "internal/manager/...", "github.com/gophercloud/...", gardener + "/extensions/..."}
-	ofTypes := []string{"apis/openstack/...", "apis/aws/...", "apis/calico/...", "apis/networking", "apis/installation/..."}
+	ofTypes := []string{"apis/openstack/...", "apis/aws/...", "apis/calico/...", "apis/gardenet/...", "apis/networking", "apis/installation/..."}
 	const oneType = "validation of one type reads objects and calls the API types' validation functions; it makes no request to a cloud"
 	return []importRule{
 		{
@@ -233,6 +233,12 @@ func admissionRules() []importRule {
 			packages:   "internal/admission/calico",
 			reason:     oneType,
 			mayImport:  slices.Concat([]string{"internal/admission", "apis/calico/...", "apis/networking"}, light),
+			mayNotLink: notLinked,
+		},
+		{
+			packages:   "internal/admission/gardenet",
+			reason:     oneType,
+			mayImport:  slices.Concat([]string{"internal/admission", "apis/gardenet/...", "apis/networking"}, light),
 			mayNotLink: notLinked,
 		},
 		{
@@ -471,6 +477,15 @@ func contractRules() []importRule {
 			mayImport: slices.Concat([]string{
 				"internal/network", "internal/network/monitoring", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
 				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
+			}, gardenerLight()),
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
+			packages: "internal/network/gardenet",
+			reason:   "a driver depends on its contract, its plugin and the document for its agents, but uses neither Manager nor Request nor Result, and no client",
+			mayImport: slices.Concat([]string{
+				"internal/network", "internal/network/monitoring", "internal/cloud", "internal/gardenet/config", "apis/gardenet/...",
+				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
