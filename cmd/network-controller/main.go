@@ -7,11 +7,13 @@ import (
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 
+	"github.com/trellis-garden/trellis/internal/buildinfo"
 	"github.com/trellis-garden/trellis/internal/contract"
 	"github.com/trellis-garden/trellis/internal/contract/images"
 	"github.com/trellis-garden/trellis/internal/manager"
 	"github.com/trellis-garden/trellis/internal/network"
 	"github.com/trellis-garden/trellis/internal/network/calico"
+	"github.com/trellis-garden/trellis/internal/network/gardenet"
 	"github.com/trellis-garden/trellis/internal/observer"
 )
 
@@ -19,7 +21,7 @@ func main() {
 	os.Exit(manager.Main(manager.Binary{
 		Name:           "network-controller",
 		Description:    "Fulfils Gardener's Network objects: brings network plugins into shoots, changes them without cutting pods off, and watches their health.",
-		Types:          []string{calico.Type},
+		Types:          []string{calico.Type, gardenet.Type},
 		Observations:   observer.NamesOf(network.Observations()),
 		AddToScheme:    network.AddToScheme,
 		CacheTransform: network.CacheTransform,
@@ -37,7 +39,8 @@ func setup(p *manager.Process) error {
 // setupSecondary adds the observers. They make no requests to clouds and shoots.
 func setupSecondary(p *manager.Process) error {
 	observers := map[string]network.Observer{
-		calico.Type: calico.Observer{},
+		calico.Type:   calico.Observer{},
+		gardenet.Type: gardenet.Observer{},
 	}
 	return network.AddObserver(p.Manager, observers, observer.Options{
 		Types:                   p.Types,
@@ -51,12 +54,13 @@ func setupSecondary(p *manager.Process) error {
 }
 
 func setupPrimary(p *manager.Process) error {
-	vector, err := images.Read(calico.ImageVector())
+	vector, err := images.Read(calico.ImageVector(), gardenet.ImageVector())
 	if err != nil {
 		return err
 	}
 	drivers := map[string]network.Driver{
-		calico.Type: calico.New(),
+		calico.Type:   calico.New(),
+		gardenet.Type: gardenet.New(),
 	}
 	tracker := &contract.Tracker{}
 	p.HandleDebug(contract.TrackerPath, tracker)
@@ -68,7 +72,7 @@ func setupPrimary(p *manager.Process) error {
 		Registerer:                p.Registerer,
 		Tracker:                   tracker,
 	}
-	if err := network.Add(p.Manager, drivers, vector, options); err != nil {
+	if err := network.Add(p.Manager, drivers, vector.WithTrellisVersion(buildinfo.Read().Version), options); err != nil {
 		return err
 	}
 	return network.AddHealth(p.Manager, options)

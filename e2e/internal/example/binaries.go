@@ -46,9 +46,9 @@ func edits() map[string][]edit {
 		},
 		"cmd/network-controller/main.go": {
 			imports("network/calico", quoted("network/examplenet")),
-			{"[]string{calico.Type}", "[]string{calico.Type, examplenet.Type}"},
-			{"(calico.ImageVector())", "(calico.ImageVector(), examplenet.ImageVector())"},
-			insert("\t\tcalico.Type: calico.New(),", "\t\texamplenet.Type: examplenet.New(),"),
+			{"[]string{calico.Type,", "[]string{examplenet.Type, calico.Type,"},
+			{"(calico.ImageVector(),", "(examplenet.ImageVector(), calico.ImageVector(),"},
+			insert("\t\tgardenet.Type: gardenet.New(),", "\t\texamplenet.Type: examplenet.New(),"),
 		},
 		"cmd/worker-controller/main.go": {
 			imports("worker/openstack", cloud, quoted("worker/example")), withExample,

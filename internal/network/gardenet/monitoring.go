@@ -13,17 +13,17 @@ const job = "gardenet-agent"
 
 // monitoringObjects returns the monitoring of gardenet in the seed: the scrape configuration, alerts and dashboards.
 func (s *settings) monitoringObjects() ([]client.Object, error) {
-	dashboards, err := monitoring.Dashboards("gardenet-dashboards", s.namespace, map[string]monitoring.Dashboard{"gardenet-dashboard.json": s.dashboard()})
+	dashboards, err := monitoring.Dashboards("gardenet-dashboards", s.namespace, map[string]monitoring.Dashboard{"gardenet-dashboard.json": dashboard()})
 	if err != nil {
 		return nil, err
 	}
 	target := monitoring.Target{Name: Type, Job: job, Service: agentName, PortName: portName, Keep: "gardenet_.+"}
-	return []client.Object{monitoring.ScrapeConfig(s.namespace, target), monitoring.Rule(s.namespace, Type, s.alerts()), dashboards}, nil
+	return []client.Object{monitoring.ScrapeConfig(s.namespace, target), monitoring.Rule(s.namespace, Type, alerts()), dashboards}, nil
 }
 
 // alerts are about the agents. Nodes that are not ready have alerts of their own.
-func (s *settings) alerts() []monitoring.Alert {
-	alerts := []monitoring.Alert{
+func alerts() []monitoring.Alert {
+	return []monitoring.Alert{
 		{
 			Name: "GardenetDown",
 			Expression: `absent(up{job="` + job + `"} == 1)` +
@@ -70,20 +70,18 @@ func (s *settings) alerts() []monitoring.Alert {
 			Summary:     "Pods of a node do not reach those of other nodes.",
 			Description: "Node {{ $labels.node }} has no way to the pods of {{ $value }} other nodes. Its Events with reason NodesUnreachable say why.",
 		},
-	}
-	if *s.config.NetworkPolicy.Enabled {
-		alerts = append(alerts, monitoring.Alert{
+		{
+			// Without NetworkPolicies agents do not know the pods, and have no such metric.
 			Name:       "GardenetPodAddressesScarce",
 			Expression: `gardenet_pod_addresses_free < 3`,
 			Wait:       "30m", Severity: "warning", Visibility: "all",
 			Summary:     "A node has hardly any addresses for pods.",
 			Description: "Node {{ $labels.node }} has {{ $value }} free addresses of {{ $labels.family }}. Further pods will not start there.",
-		})
+		},
 	}
-	return alerts
 }
 
-func (s *settings) dashboard() monitoring.Dashboard {
+func dashboard() monitoring.Dashboard {
 	rows := []monitoring.Row{
 		{Title: "Now", Panels: []monitoring.Panel{
 			monitoring.Stat("Nodes that Prometheus reaches", `sum(up{job="`+job+`"})`),
@@ -105,12 +103,10 @@ func (s *settings) dashboard() monitoring.Dashboard {
 			monitoring.TimeSeries("Unreachable nodes", "short", `gardenet_unreachable_nodes{node=~"$node"}`, "{{node}}"),
 			monitoring.TimeSeries("Elements of sets", "short", `gardenet_set_elements{node=~"$node"}`, "{{node}}"),
 		}},
-	}
-	if *s.config.NetworkPolicy.Enabled {
-		rows = append(rows, monitoring.Row{Title: "Pods and policies", Panels: []monitoring.Panel{
+		{Title: "Pods and policies", Panels: []monitoring.Panel{
 			monitoring.TimeSeries("Free addresses for pods", "short", `gardenet_pod_addresses_free{node=~"$node"}`, "{{node}} {{family}}"),
 			monitoring.TimeSeries("Changes that made rules narrower", "short", `changes(gardenet_generation{node=~"$node"}[$__rate_interval])`, "{{node}}"),
-		}})
+		}},
 	}
 	return monitoring.Dashboard{UID: "gardenet-nodes", Title: "gardenet", Scope: "gardenet_last_success_timestamp_seconds", Label: "node", Rows: rows}
 }

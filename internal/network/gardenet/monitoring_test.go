@@ -24,28 +24,24 @@ func agentMetrics() []string {
 
 func TestMonitoring(t *testing.T) {
 	folder := golden.Open(t, "testdata/monitoring")
-	manifest := func(config string) string {
-		objects, err := decided(t, shootOn(t, "aws", config)).monitoringObjects()
-		require.NoError(t, err)
-		for _, object := range objects {
-			if dashboards, ok := object.(*corev1.ConfigMap); ok {
-				for file, content := range dashboards.Data {
-					// A line for each panel is still JSON, and can be read.
-					dashboards.Data[file] = strings.ReplaceAll(content, `,{"id":`, ",\n{\"id\":") + "\n"
-				}
+	objects, err := decided(t, shootOn(t, "aws", "")).monitoringObjects()
+	require.NoError(t, err)
+	for _, object := range objects {
+		if dashboards, ok := object.(*corev1.ConfigMap); ok {
+			for file, content := range dashboards.Data {
+				// A line for each panel is still JSON, and can be read.
+				dashboards.Data[file] = strings.ReplaceAll(content, `,{"id":`, ",\n{\"id\":") + "\n"
 			}
 		}
-		return golden.Manifest(t, objects)
 	}
-	folder.Check(t, "default.yaml", manifest(""))
-	folder.CheckDiff(t, "no-policies.diff", "default.yaml", manifest("networkPolicy: {enabled: false}"))
+	folder.Check(t, "seed.yaml", golden.Manifest(t, objects))
 }
 
 // Alerts and dashboards have metrics of the agent, and all of them.
 func TestMonitoring_MetricsExist(t *testing.T) {
 	s := decided(t, shootOn(t, "aws", ""))
 	var expressions []string
-	for _, alert := range s.alerts() {
+	for _, alert := range alerts() {
 		assert.Regexp(t, `^Gardenet[A-Z]`, alert.Name)
 		expressions = append(expressions, alert.Expression)
 	}
