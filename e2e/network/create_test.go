@@ -31,7 +31,7 @@ func testCreate(t *testing.T, env *environment) {
 	assert.Empty(t, env.stage(t))
 
 	env.awaitApplied(t)
-	for _, name := range managedResources() {
+	for _, name := range env.managedResources() {
 		for _, object := range env.manifests(t, name) {
 			assert.True(t, clusterstest.Get(t, env.clientOf(name), object.DeepCopy()), "%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 		}

@@ -2,8 +2,10 @@ package network
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -27,12 +29,15 @@ const (
 	observabilityHealthy = gardencorev1beta1.ShootObservabilityComponentsHealthy
 )
 
-// managedResources are a Network's.
-func managedResources() []string { return []string{resourceShoot, resourceSeed} }
+// managedResources are a Network's: that of the shoot, and that of the seed.
+func (env *environment) managedResources() []string {
+	prefix := "extension-networking-" + cmp.Or(env.Shoot.NetworkType, "calico")
+	return []string{prefix + "-config", prefix + "-seed"}
+}
 
 // clientOf returns the client for the cluster of a ManagedResource's objects.
 func (env *environment) clientOf(resource string) client.Client {
-	if resource == resourceSeed {
+	if strings.HasSuffix(resource, "-seed") {
 		return env.seed.Client
 	}
 	return env.Cluster.Client
@@ -41,7 +46,7 @@ func (env *environment) clientOf(resource string) client.Client {
 // awaitApplied waits until gardener-resource-manager has applied the present content of all.
 func (env *environment) awaitApplied(t *testing.T) {
 	t.Helper()
-	for _, name := range managedResources() {
+	for _, name := range env.managedResources() {
 		env.awaitResource(t, name, resourcesv1alpha1.ResourcesApplied, gardencorev1beta1.ConditionTrue)
 	}
 }
@@ -50,7 +55,7 @@ func (env *environment) awaitApplied(t *testing.T) {
 func (env *environment) awaitRolledOut(t *testing.T) {
 	t.Helper()
 	env.awaitApplied(t)
-	for _, name := range managedResources() {
+	for _, name := range env.managedResources() {
 		env.awaitResource(t, name, resourcesv1alpha1.ResourcesHealthy, gardencorev1beta1.ConditionTrue)
 		env.awaitResource(t, name, resourcesv1alpha1.ResourcesProgressing, gardencorev1beta1.ConditionFalse)
 	}

@@ -20,6 +20,7 @@ func TestNetwork(t *testing.T) {
 	t.Run("Lives", func(t *testing.T) {
 		t.Run("Young", func(t *testing.T) { runParts(t, &requests, clusters.Options{}, creationParts()) })
 		t.Run("Old", func(t *testing.T) { runParts(t, &requests, clusters.Options{Seeds: 2}, lifecycleParts()) })
+		t.Run("Gardenet", func(t *testing.T) { runParts(t, &requests, clusters.Options{Seeds: 2}, gardenetParts()) })
 	})
 	if !t.Failed() {
 		t.Run("Rights", func(t *testing.T) { requests.AssertAllNeeded(t, controller.Network()) })
