@@ -19,9 +19,9 @@ func setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
 	if !usesGardenet(shoot) || !admission.TakesDefaults(shoot, old) {
 		return nil
 	}
-	given, err := v1alpha1.DecodeNetworkConfig(shoot.Spec.Networking.ProviderConfig)
-	if err != nil {
-		return nil // validation rejects it
+	given := decodeValidConfig(shoot)
+	if given == nil {
+		return nil
 	}
 	overlay := overlayWithDefaults(given.Overlay, overlayOf(old), networking.InfrastructureOf(shoot.Spec.Provider.Type))
 	document, err := withOverlay(shoot.Spec.Networking.ProviderConfig, given.Overlay, overlay)
@@ -30,6 +30,15 @@ func setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
 	}
 	shoot.Spec.Networking.ProviderConfig = document
 	return nil
+}
+
+// decodeValidConfig returns the configuration, nil if it is invalid.
+func decodeValidConfig(shoot *gardencorev1beta1.Shoot) *v1alpha1.NetworkConfig {
+	config, err := v1alpha1.DecodeNetworkConfig(shoot.Spec.Networking.ProviderConfig)
+	if err != nil {
+		return nil
+	}
+	return config
 }
 
 // overlayOf returns the overlay settings of the old shoot, nil if it had none or they cannot be decoded.

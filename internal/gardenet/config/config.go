@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // FileName is the key of the document in its ConfigMap, and the name of its file.
@@ -32,6 +33,9 @@ type Config struct {
 	Bandwidth bool `json:"bandwidth,omitempty"`
 	// ReportsNetwork is true when the agent sets the Node's condition NetworkUnavailable to False: nobody else does where no cloud makes routes.
 	ReportsNetwork bool `json:"reportsNetwork,omitempty"`
+	// WithdrawsNetwork is true when the agent removes that condition if it has set it. The route controller of a cloud, which is to set it from now on, keeps a
+	// condition that is False.
+	WithdrawsNetwork bool `json:"withdrawsNetwork,omitempty"`
 }
 
 // Routes is a way to pods of other nodes.
@@ -93,32 +97,45 @@ func Decode(document []byte) (Config, error) {
 
 // Validate returns what is wrong, by field.
 func (c Config) Validate() error {
-	var errs []error
-	invalid := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	return errors.Join(slices.Concat(c.validateRanges(), c.validateRoutes(), c.validateNode())...)
+}
+
+func (c Config) validateRanges() (errs []error) {
 	if len(c.PodRanges) == 0 || len(c.PodRanges) > 2 || len(c.PodRanges) == 2 && c.PodRanges[0].Addr().Is4() == c.PodRanges[1].Addr().Is4() {
-		invalid("podRanges: must be one range, or one of each address family, not %v", c.PodRanges)
+		errs = append(errs, fmt.Errorf("podRanges: must be one range, or one of each address family, not %v", c.PodRanges))
 	}
 	for name, ranges := range map[string][]netip.Prefix{"podRanges": c.PodRanges, "nodeRanges": c.NodeRanges, "masquerade.except": c.Masquerade.Except} {
 		for i, r := range ranges {
 			if !r.IsValid() || r != r.Masked() {
-				invalid("%s[%d]: %s is not a range", name, i, r)
+				errs = append(errs, fmt.Errorf("%s[%d]: %s is not a range", name, i, r))
 			}
 		}
 	}
+	return errs
+}
+
+func (c Config) validateRoutes() (errs []error) {
 	switch {
 	case c.Routes != RoutesTunnel && c.Routes != RoutesNodes && c.Routes != RoutesCloud:
-		invalid("routes: must be %q, %q or %q, not %q", RoutesTunnel, RoutesNodes, RoutesCloud, c.Routes)
+		errs = append(errs, fmt.Errorf("routes: must be %q, %q or %q, not %q", RoutesTunnel, RoutesNodes, RoutesCloud, c.Routes))
 	case c.Routes == RoutesTunnel && c.Tunnel == nil:
-		invalid("routes: %q needs a tunnel", c.Routes)
+		errs = append(errs, fmt.Errorf("routes: %q needs a tunnel", c.Routes))
 	}
 	if t := c.Tunnel; t != nil && (t.ID < 1 || t.ID > 1<<24-1) {
-		invalid("tunnel.id: must be 1 to %d, not %d", 1<<24-1, t.ID)
+		errs = append(errs, fmt.Errorf("tunnel.id: must be 1 to %d, not %d", 1<<24-1, t.ID))
 	}
 	if t := c.Tunnel; t != nil && (t.Port < 1 || t.Port > 1<<16-1) {
-		invalid("tunnel.port: must be 1 to %d, not %d", 1<<16-1, t.Port)
+		errs = append(errs, fmt.Errorf("tunnel.port: must be 1 to %d, not %d", 1<<16-1, t.Port))
+	}
+	return errs
+}
+
+func (c Config) validateNode() (errs []error) {
+	if c.ReportsNetwork && c.WithdrawsNetwork {
+		errs = append(errs, errors.New("withdrawsNetwork: must be false where reportsNetwork is true"))
 	}
 	if c.MTU != 0 && (c.MTU < 1280 || c.MTU > 9216) {
-		invalid("mtu: must be 0, or 1280 to 9216, not %d", c.MTU)
+		errs = append(errs, fmt.Errorf("mtu: must be 0, or 1280 to 9216, not %d", c.MTU))
 	}
-	return errors.Join(errs...)
+	return errs
 }

@@ -52,6 +52,8 @@ func TestValidate(t *testing.T) {
 		"routes through a tunnel that is missing": {func(c *Config) { c.Tunnel = nil }, `routes: "tunnel" needs a tunnel`},
 		"a VXLAN without an ID":                   {func(c *Config) { c.Tunnel.ID = 0 }, "tunnel.id: must be 1 to 16777215, not 0"},
 		"a port that is too high":                 {func(c *Config) { c.Tunnel.Port = 65536 }, "tunnel.port: must be 1 to 65535, not 65536"},
+		"a condition to set and to remove":        {func(c *Config) { c.WithdrawsNetwork = true }, "withdrawsNetwork: must be false where reportsNetwork is true"},
+		"a condition to remove":                   {func(c *Config) { c.ReportsNetwork, c.WithdrawsNetwork = false, true }, ""},
 		"an MTU too small for IPv6":               {func(c *Config) { c.MTU = 1279 }, "mtu: must be 0, or 1280 to 9216, not 1279"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

@@ -35,7 +35,7 @@ func (s *settings) rules() []rbacv1.PolicyRule {
 		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list", "watch"}},
 		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create"}},
 	}
-	// In the stage before the cloud makes routes, agents withdraw the condition that they have set.
+	// Agents set the condition of their node's network, or remove it.
 	if s.reportsNetwork() || s.form.WaitsForRoutes {
 		rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes/status"}, Verbs: []string{"patch"}})
 	}

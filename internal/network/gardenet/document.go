@@ -26,9 +26,10 @@ func (s *settings) agentConfig() config.Config {
 		Masquerade: config.Masquerade{
 			Enabled: masquerade, Except: s.except, DNS: !masquerade && *s.config.SnatToUpstreamDNS.Enabled,
 		},
-		HostPorts:      *s.config.HostPorts.Enabled,
-		Bandwidth:      *s.config.Bandwidth.Enabled,
-		ReportsNetwork: s.reportsNetwork(),
+		HostPorts:        *s.config.HostPorts.Enabled,
+		Bandwidth:        *s.config.Bandwidth.Enabled,
+		ReportsNetwork:   s.reportsNetwork(),
+		WithdrawsNetwork: s.form.WaitsForRoutes,
 	}
 	if t := s.form.Tunnel; t != nil {
 		c.Tunnel = &config.Tunnel{ID: t.ID, Port: t.Port}

@@ -172,6 +172,7 @@ func TestRules(t *testing.T) {
 			}
 			assert.Equal(t, test.want, got)
 			assert.False(t, test.waits && s.agentConfig().ReportsNetwork)
+			assert.Equal(t, test.waits, s.agentConfig().WithdrawsNetwork)
 		})
 	}
 }

@@ -41,7 +41,8 @@ type form struct {
 	Tunnel *tunnel `json:"tunnel,omitempty"`
 	// TunnelEverywhere is true when all nodes accepted packets from Tunnel before this form was deployed, although Routes is another one.
 	TunnelEverywhere bool `json:"tunnelEverywhere,omitempty"`
-	// WaitsForRoutes is true in the stage before Routes becomes "cloud". Agents do not report the network then, so that the route controller does.
+	// WaitsForRoutes is true in the stage before Routes becomes "cloud". Agents withdraw what they have reported of the network then, so that the route controller
+	// reports its routes.
 	WaitsForRoutes bool `json:"waitsForRoutes,omitempty"`
 	// MTU is that of pods in bytes, 0 for what nodes find out. It changes without stages.
 	MTU int `json:"mtu,omitempty"`

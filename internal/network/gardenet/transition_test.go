@@ -22,7 +22,6 @@ func wrapped(port int) form {
 func with(t form, f form) form  { f.Tunnel = t.Tunnel; return f }
 func kept(f form) form          { f.TunnelEverywhere = true; return f }
 func waiting(f form) form       { f.WaitsForRoutes = true; return f }
-func goesOn(f form) *form       { return &f }
 func sameAs(f form, m int) form { f.MTU = m; return f }
 
 func TestChange_Next(t *testing.T) {
@@ -35,30 +34,30 @@ func TestChange_Next(t *testing.T) {
 		"nothing to change":               {from: one, to: one},
 		"another MTU":                     {from: sameAs(byCloud(), 1500), to: sameAs(byCloud(), 1400)},
 		"from the cloud's to nodes'":      {from: byCloud(), to: byNodes()},
-		"from nodes' to the cloud's":      {from: byNodes(), to: byCloud(), want: goesOn(waiting(byNodes()))},
+		"from nodes' to the cloud's":      {from: byNodes(), to: byCloud(), want: new(waiting(byNodes()))},
 		"when these exist, they are used": {from: waiting(byNodes()), to: byCloud(), rolledOut: true},
 		"back to nodes' while waiting":    {from: waiting(byNodes()), to: byNodes()},
 
-		"overlay on: bring up tunnels":              {from: byCloud(), to: one, want: goesOn(with(one, byCloud()))},
-		"overlay on: until they are everywhere":     {from: with(one, byCloud()), to: one, want: goesOn(with(one, byCloud()))},
+		"overlay on: bring up tunnels":              {from: byCloud(), to: one, want: new(with(one, byCloud()))},
+		"overlay on: until they are everywhere":     {from: with(one, byCloud()), to: one, want: new(with(one, byCloud()))},
 		"overlay on: then send through them":        {from: with(one, byCloud()), to: one, rolledOut: true},
-		"overlay on, back: keep them a while":       {from: with(one, byCloud()), to: byCloud(), want: goesOn(with(one, byCloud()))},
+		"overlay on, back: keep them a while":       {from: with(one, byCloud()), to: byCloud(), want: new(with(one, byCloud()))},
 		"overlay on, back: then remove them":        {from: with(one, byCloud()), to: byCloud(), rolledOut: true},
-		"overlay on with the MTU of the goal":       {from: sameAs(byNodes(), 1500), to: sameAs(one, 1400), want: goesOn(sameAs(with(one, byNodes()), 1400))},
-		"overlay on while routes were waited for":   {from: waiting(byNodes()), to: one, want: goesOn(with(one, byNodes()))},
-		"overlay off: wait for routes of the cloud": {from: one, to: byCloud(), want: goesOn(waiting(one))},
-		"overlay off: until they exist":             {from: waiting(one), to: byCloud(), want: goesOn(waiting(one))},
-		"overlay off: then use them":                {from: waiting(one), to: byCloud(), rolledOut: true, want: goesOn(kept(with(one, byCloud())))},
-		"overlay off: until all nodes do":           {from: kept(with(one, byCloud())), to: byCloud(), want: goesOn(kept(with(one, byCloud())))},
+		"overlay on with the MTU of the goal":       {from: sameAs(byNodes(), 1500), to: sameAs(one, 1400), want: new(sameAs(with(one, byNodes()), 1400))},
+		"overlay on while routes were waited for":   {from: waiting(byNodes()), to: one, want: new(with(one, byNodes()))},
+		"overlay off: wait for routes of the cloud": {from: one, to: byCloud(), want: new(waiting(one))},
+		"overlay off: until they exist":             {from: waiting(one), to: byCloud(), want: new(waiting(one))},
+		"overlay off: then use them":                {from: waiting(one), to: byCloud(), rolledOut: true, want: new(kept(with(one, byCloud())))},
+		"overlay off: until all nodes do":           {from: kept(with(one, byCloud())), to: byCloud(), want: new(kept(with(one, byCloud())))},
 		"overlay off: then remove tunnels":          {from: kept(with(one, byCloud())), to: byCloud(), rolledOut: true},
 		"overlay off, back: tunnels are everywhere": {from: kept(with(one, byCloud())), to: one},
 		"overlay off, back before routes exist":     {from: waiting(one), to: one},
-		"overlay off, with routes of nodes":         {from: one, to: byNodes(), want: goesOn(kept(with(one, byNodes())))},
-		"routes of nodes instead of the cloud's":    {from: waiting(one), to: byNodes(), want: goesOn(kept(with(one, byNodes())))},
-		"the cloud's instead of routes of nodes":    {from: kept(with(one, byNodes())), to: byCloud(), want: goesOn(waiting(kept(with(one, byNodes()))))},
+		"overlay off, with routes of nodes":         {from: one, to: byNodes(), want: new(kept(with(one, byNodes())))},
+		"routes of nodes instead of the cloud's":    {from: waiting(one), to: byNodes(), want: new(kept(with(one, byNodes())))},
+		"the cloud's instead of routes of nodes":    {from: kept(with(one, byNodes())), to: byCloud(), want: new(waiting(kept(with(one, byNodes()))))},
 
-		"another tunnel that no node has used yet": {from: with(one, byCloud()), to: two, want: goesOn(with(one, byCloud()))},
-		"another tunnel that no node uses":         {from: with(one, byCloud()), to: two, rolledOut: true, want: goesOn(with(two, byCloud()))},
+		"another tunnel that no node has used yet": {from: with(one, byCloud()), to: two, want: new(with(one, byCloud()))},
+		"another tunnel that no node uses":         {from: with(one, byCloud()), to: two, rolledOut: true, want: new(with(two, byCloud()))},
 		"another tunnel, then it is used":          {from: with(two, byCloud()), to: two, rolledOut: true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
