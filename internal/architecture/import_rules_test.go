@@ -790,6 +790,13 @@ func otherModuleRules() []importRule {
 			mayNotLink:           []string{"github.com/google/go-containerregistry/..."},
 		},
 		{
+			packages:             "images/internal/debian",
+			reason:               "packages are read as files, whatever is made of them",
+			withoutCommonImports: true,
+			mayImport:            []string{"github.com/blakesmith/ar", "github.com/ulikunitz/xz"},
+			mayNotLink:           []string{"github.com/google/go-containerregistry/...", "k8s.io/...", "github.com/gardener/..."},
+		},
+		{
 			packages:             "images/...",
 			reason:               "images are built of files, whatever the files are",
 			withoutCommonImports: true,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -42,14 +43,36 @@ func (r *conditionReporter) report(ctx context.Context, node *corev1.Node) error
 	}
 	condition.Status, condition.Reason, condition.Message = corev1.ConditionFalse, networkReason, networkMessage
 	condition.LastHeartbeatTime = metav1.Now()
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{condition}}})
-	if err != nil {
-		return fmt.Errorf("encoding the condition of Node %s: %w", node.Name, err)
-	}
-	if err := r.client.PatchNodeStatus(ctx, node.Name, patch); err != nil {
+	if err := r.patch(ctx, node, condition); err != nil {
 		return fmt.Errorf("setting the condition %s of Node %s: %w", condition.Type, node.Name, err)
 	}
-	r.patched = node.ResourceVersion
 	r.log.Info("Set the condition of the Node", "condition", condition.Type, "status", condition.Status, "reason", condition.Reason)
+	return nil
+}
+
+// withdraw removes the condition if an agent has set it: the route controller of a cloud does not set one that is False already.
+func (r *conditionReporter) withdraw(ctx context.Context, node *corev1.Node) error {
+	isOurs := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeNetworkUnavailable && c.Reason == networkReason
+	})
+	if !isOurs || node.ResourceVersion != "" && node.ResourceVersion == r.patched {
+		return nil
+	}
+	if err := r.patch(ctx, node, map[string]any{"type": corev1.NodeNetworkUnavailable, "$patch": "delete"}); err != nil {
+		return fmt.Errorf("removing the condition %s of Node %s: %w", corev1.NodeNetworkUnavailable, node.Name, err)
+	}
+	r.log.Info("Removed the condition of the Node, which others set now", "condition", corev1.NodeNetworkUnavailable)
+	return nil
+}
+
+func (r *conditionReporter) patch(ctx context.Context, node *corev1.Node, condition any) error {
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []any{condition}}})
+	if err != nil {
+		return fmt.Errorf("encoding the condition: %w", err)
+	}
+	if err := r.client.PatchNodeStatus(ctx, node.Name, patch); err != nil {
+		return err
+	}
+	r.patched = node.ResourceVersion
 	return nil
 }

@@ -41,6 +41,28 @@ func TestCondition(t *testing.T) {
 	})
 }
 
+func TestCondition_Withdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own := node("own", 1)
+		own.Status.Conditions = []corev1.NodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionTrue}, {Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionFalse, Reason: networkReason},
+		}
+		e := newEnvironment(t, own)
+		e.config.WithdrawsNetwork = true
+		e.start()
+		e.wait(time.Second)
+		assert.Empty(t, e.conditions())
+		e.changeNode("own", func(n *corev1.Node) {
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
+				Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionFalse, Reason: "RouteCreated",
+			})
+		})
+		e.wait(time.Hour)
+		assert.Equal(t, []string{"False RouteCreated"}, e.conditions(), "that of the route controller stays")
+		assert.Len(t, e.client.patches, 1)
+	})
+}
+
 func TestCondition_OfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnvironment(t, node("own", 1))

@@ -175,8 +175,11 @@ func (a *Agent) report(ctx context.Context, own *corev1.Node, state desired.Stat
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var errs []error
-	if a.Config.ReportsNetwork {
+	switch {
+	case a.Config.ReportsNetwork:
 		errs = append(errs, a.condition.report(ctx, own))
+	case a.Config.WithdrawsNetwork:
+		errs = append(errs, a.condition.withdraw(ctx, own))
 	}
 	if a.Config.Routes == config.RoutesNodes {
 		errs = append(errs, a.events.report(ctx, own, state.Unreachable))
