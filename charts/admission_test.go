@@ -122,7 +122,7 @@ func TestRender_AdmissionInvalidValues(t *testing.T) {
 		want   []string
 	}{
 		"no types":                    {map[string]any{"types": []string{}}, []string{"'/types'", "minItems"}},
-		"an unknown type":             {map[string]any{"types": []string{"azure"}}, []string{"'/types/0'", "'openstack', 'aws', 'calico', 'registrations'"}},
+		"an unknown type":             {map[string]any{"types": []string{"azure"}}, []string{"'/types/0'", "'openstack', 'aws', 'calico', 'gardenet', 'registrations'"}},
 		"a type twice":                {map[string]any{"types": []string{"calico", "calico"}}, []string{"'/types'"}},
 		"a name that is none":         {map[string]any{"concurrentSyncs": 3}, []string{"concurrentSyncs: this chart has no such value"}},
 		"a role":                      {map[string]any{"role": "primary"}, []string{"role: this chart has no such value"}},

@@ -15,9 +15,9 @@ import (
 func typesOf(name string) []string {
 	switch name {
 	case "network-controller":
-		return []string{"calico"}
+		return []string{"calico", "gardenet"}
 	case AdmissionRuntime, AdmissionApplication:
-		return []string{"openstack", "aws", "calico", "registrations"}
+		return []string{"openstack", "aws", "calico", "gardenet", "registrations"}
 	case InstallationSeed, InstallationRuntime, InstallationApplication:
 		return []string{"trellis"}
 	default:

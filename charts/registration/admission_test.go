@@ -29,7 +29,7 @@ func TestGenerate_Admission(t *testing.T) {
 		}}}
 	}
 	got := admissionOf(t, files)
-	assertValues(t, `{"types": ["openstack", "aws", "calico", "registrations"]}`, got.Spec.Deployment.AdmissionDeployment.Values.Raw)
+	assertValues(t, `{"types": ["openstack", "aws", "calico", "gardenet", "registrations"]}`, got.Spec.Deployment.AdmissionDeployment.Values.Raw)
 	got.Spec.Deployment.AdmissionDeployment.Values = nil
 	assert.Empty(t, cmp.Diff(operatorv1alpha1.Extension{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "operator.gardener.cloud/v1alpha1", Kind: "Extension"},
@@ -54,7 +54,7 @@ func TestGenerate_AdmissionOptions(t *testing.T) {
 			"admission": {"defaults": registration.Values{"overlayOff": []any{}}, "image": registration.Values{"pullPolicy": "Always"}},
 		}
 	}))).Spec.Deployment.AdmissionDeployment
-	assertValues(t, `{"types": ["openstack", "aws", "calico", "registrations"], "defaults": {"overlayOff": []},
+	assertValues(t, `{"types": ["openstack", "aws", "calico", "gardenet", "registrations"], "defaults": {"overlayOff": []},
 		"image": {"repository": "registry.example.org/mirror/admission", "digest": "`+digest+`", "pullPolicy": "Always"}}`, got.Values.Raw)
 	assert.Equal(t, digest, *got.RuntimeCluster.Helm.OCIRepository.Digest)
 	assert.Nil(t, got.RuntimeCluster.Helm.OCIRepository.Tag)

@@ -82,7 +82,7 @@ rollout: {soakTime: 1h, maxUnavailable: 25%, rollback: Automatic, `+waves+`}
 uninstall: {whileRequired: Wait}
 `)), configOf("worker"))
 	assert.Equal(t, mapping(t, []byte(head+`
-values: {types: [calico]}
+values: {types: [calico, gardenet]}
 rollout: {soakTime: 1h, maxUnavailable: 25%, rollback: Automatic, paused: true, healthGate: {deadline: 20m}, `+waves+`}
 uninstall: {whileRequired: Wait}
 historyLimit: 3

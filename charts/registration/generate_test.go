@@ -75,7 +75,9 @@ func TestGenerate_FormsAgree(t *testing.T) {
 			Annotations: map[string]string{"security.gardener.cloud/pod-security-enforce": "restricted"},
 		},
 		Spec: gardencorev1beta1.ControllerRegistrationSpec{
-			Resources: []gardencorev1beta1.ControllerResource{{Kind: "Network", Type: "calico", Primary: new(true)}},
+			Resources: []gardencorev1beta1.ControllerResource{
+				{Kind: "Network", Type: "calico", Primary: new(true)}, {Kind: "Network", Type: "gardenet", Primary: new(true)},
+			},
 			Deployment: &gardencorev1beta1.ControllerRegistrationDeployment{
 				Policy:         new(gardencorev1beta1.ControllerDeploymentPolicyOnDemand),
 				DeploymentRefs: []gardencorev1beta1.DeploymentRef{{Name: "network"}},
@@ -83,7 +85,7 @@ func TestGenerate_FormsAgree(t *testing.T) {
 		},
 	}
 	wantOCI := &gardencorev1.OCIRepository{Repository: new("registry.example.org/trellis/charts/network-controller"), Tag: new("0.7.0")}
-	const wantValues = `{"types": ["calico"]}`
+	const wantValues = `{"types": ["calico", "gardenet"]}`
 
 	t.Run("with the chart inside", func(t *testing.T) {
 		var deployment gardencorev1.ControllerDeployment

@@ -28,7 +28,7 @@ func TestRead_TrellisCatalogue(t *testing.T) {
 	}
 	assert.Equal(t, charts.Names(), of, "each chart is registered once as a primary, in the order in which a shoot meets them")
 	assert.Equal(t, []string{"infrastructure-secondary", "controlplane-secondary", "network-secondary", "worker-secondary"}, observing)
-	assert.Equal(t, &registration.Admission{Name: "admission", Types: []string{"openstack", "aws", "calico", "registrations"}}, catalogue.Admission)
+	assert.Equal(t, &registration.Admission{Name: "admission", Types: []string{"openstack", "aws", "calico", "gardenet", "registrations"}}, catalogue.Admission)
 	assert.Equal(t, &registration.Installer{Name: "controllerinstallation", Types: []string{"trellis"}}, catalogue.Installer)
 }
 

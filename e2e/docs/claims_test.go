@@ -146,7 +146,7 @@ func admissionClaims() map[string]claim {
 		},
 		`make registrations VERSION=$VERSION OUT=bin/registrations ARGS="--image-repository $REPOSITORY --charts ../bin/charts"`: {
 			kind:  run,
-			files: map[string]string{"admission.yaml": "types: [openstack, aws, calico, registrations]"},
+			files: map[string]string{"admission.yaml": "types: [openstack, aws, calico, gardenet, registrations]"},
 			after: `kubectl --kubeconfig "$RUNTIME" --namespace garden get secret admission-garden`,
 		},
 		`kubectl --kubeconfig "$GARDEN" delete --ignore-not-found \`: {

@@ -72,8 +72,8 @@ func TestGenerate(t *testing.T) {
 		"--image-repository=registry.example.org/images",
 		"--values", file(t, "all.yaml", "replicaCount: 3"), "--values-file", "network="+file(t, "calico.yaml", "logLevel: debug"))
 	require.Equal(t, exitOK, got.code, got.errOut)
-	assert.Contains(t, got.out, folder+"/network: Network of type calico by network-controller v1.2.3\n")
-	assert.Contains(t, got.out, folder+"/admission: admission of openstack, aws, calico, registrations v1.2.3\n")
+	assert.Contains(t, got.out, folder+"/network: Network of type calico, gardenet by network-controller v1.2.3\n")
+	assert.Contains(t, got.out, folder+"/admission: admission of openstack, aws, calico, gardenet, registrations v1.2.3\n")
 	assert.Contains(t, got.out, folder+"/controllerinstallation: installer of type trellis v1.2.3\n")
 
 	calico, err := os.ReadFile(filepath.Join(folder, "network", "oci.yaml"))
@@ -89,6 +89,7 @@ func TestGenerate(t *testing.T) {
     replicaCount: 3
     types:
     - calico
+    - gardenet
 `)
 	worker, err := os.ReadFile(filepath.Join(folder, "worker", "oci.yaml"))
 	require.NoError(t, err)
@@ -198,6 +199,7 @@ func TestGenerate_InstallerConfig(t *testing.T) {
   values:
     types:
     - calico
+    - gardenet
 type: trellis
 `)
 	worker, err := os.ReadFile(filepath.Join(folder, "worker", "trellis.yaml"))

@@ -60,4 +60,6 @@ func page() (string, error) {
 }
 
 // admissionTypes are all types that admission has.
-func admissionTypes() []string { return []string{"openstack", "aws", "calico", "registrations"} }
+func admissionTypes() []string {
+	return []string{"openstack", "aws", "calico", "gardenet", "registrations"}
+}

@@ -52,8 +52,8 @@ func TestPage_Statements(t *testing.T) {
 // may have any.
 func TestPage_BoundNames(t *testing.T) {
 	const (
-		manager, calico = "machine-controller-manager", "extension-networking-calico-"
-		controlPlane    = "extension-controlplane-"
+		manager, calico, gardenet = "machine-controller-manager", "extension-networking-calico-", "extension-networking-gardenet-"
+		controlPlane              = "extension-controlplane-"
 	)
 	controlPlanes := []string{
 		controlPlane + "seed", controlPlane + "shoot", controlPlane + "shoot-crds", controlPlane + "storageclasses",
@@ -64,10 +64,10 @@ func TestPage_BoundNames(t *testing.T) {
 		{"worker-controller", "deployments/scale", "patch"}:       {manager},
 		{"network-controller", "configmaps", "delete"}:            {"calico-monitoring-config"},
 		{"network-controller", "scrapeconfigs", "delete"}:         {"shoot-calico-typha", "shoot-calico-bird", "shoot-calico-bird-exporter"},
-		{"network-controller", "managedresources", "get"}:         {calico + "config", calico + "seed"},
-		{"network-controller", "managedresources", "patch"}:       {calico + "config", calico + "seed"},
-		{"network-controller", "managedresources", "delete"}:      {calico + "config", calico + "seed"},
-		{"network-controller", "managedresources", "watch"}:       {calico + "config", calico + "seed"},
+		{"network-controller", "managedresources", "get"}:         {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
+		{"network-controller", "managedresources", "patch"}:       {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
+		{"network-controller", "managedresources", "delete"}:      {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
+		{"network-controller", "managedresources", "watch"}:       {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
 		{"network-controller", "managedresources", "create"}:      nil,
 		{"controlplane-controller", "managedresources", "get"}:    controlPlanes,
 		{"controlplane-controller", "managedresources", "patch"}:  controlPlanes,

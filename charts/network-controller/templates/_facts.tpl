@@ -14,6 +14,7 @@ logs:
 - {pod: calico-node, container: calico-node, formats: [calico]}
 - {pod: calico-typha, container: calico-typha, formats: [calico]}
 - {pod: calico-kube-controllers, container: calico-kube-controllers, formats: [calico]}
+- {pod: gardenet-agent, container: gardenet-agent, formats: [json]}
 {{- end -}}
 
 {{/* No image has a value of its own. */}}

@@ -17,7 +17,7 @@ import (
 
 // Admission is the binary that validates users' objects in the garden. It is no controller: it uses two clusters and has no objects of its own.
 func Admission() Binary {
-	return Binary{Name: "admission", Types: []string{"openstack", "aws", "calico", "registrations"}}
+	return Binary{Name: "admission", Types: []string{"openstack", "aws", "calico", "gardenet", "registrations"}}
 }
 
 // AdmissionOptions configure it.
