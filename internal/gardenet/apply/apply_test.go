@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
+	"github.com/trellis-garden/trellis/internal/gardenet/desired"
 	"github.com/trellis-garden/trellis/internal/gardenet/nft/nfttest"
 )
 
@@ -60,6 +61,22 @@ func TestApply_Ways(t *testing.T) {
 	assert.Contains(t, routes, "198.51.100.0/24 via 10.250.0.1", "a route of others stays")
 	assert.Contains(t, run(t, "nft list tables"), "table inet others", "a table of others stays")
 	assert.NotContains(t, run(t, "nft list tables"), draftTable)
+}
+
+// The gateway that another node computes is the address that the kernel has given to the device.
+func TestApply_LinkLocalAddress(t *testing.T) {
+	if !nfttest.InNamespace(t) {
+		return
+	}
+	env := newEnvironment(t)
+	env.apply(t)
+	other := env.input
+	other.Node, other.Others = env.input.Others[0], []desired.Node{env.input.Node}
+	state, err := desired.Compute(other)
+	require.NoError(t, err)
+	require.Len(t, state.Routes, 2)
+	assert.Equal(t, "fd00:96::/80", state.Routes[1].To.String())
+	assert.Contains(t, run(t, "ip -6 address show dev gardenet0"), "inet6 "+state.Routes[1].Via.String()+"/64 scope link")
 }
 
 func TestApply_Nodes(t *testing.T) {

@@ -43,7 +43,7 @@ func (s *step) applyConflist() {
 // writeFile writes a file beside the old one, and puts it in its place.
 func writeFile(path, content string) (err error) {
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // the folder is the container runtime's, which others read, too
 		return err
 	}
 	file, err := os.CreateTemp(folder, ".gardenet-*") // with mode 0600; a container runtime reads *.conf, *.conflist and *.json only

@@ -112,7 +112,7 @@ var errNoTable = errors.New("there is no such table")
 
 // list lists a table without the values of counters.
 func (a *Applier) list(ctx context.Context, table string) (string, error) {
-	command := exec.CommandContext(ctx, a.options.NFT, "-s", "list", "table", "inet", table)
+	command := exec.CommandContext(ctx, a.options.NFT, "-s", "list", "table", "inet", table) //nolint:gosec // the program is an option of the process
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	output, err := command.Output()
@@ -127,7 +127,7 @@ func (a *Applier) list(ctx context.Context, table string) (string, error) {
 
 // run runs a transaction: either all of it takes effect, or nothing.
 func (a *Applier) run(ctx context.Context, transaction string) error {
-	command := exec.CommandContext(ctx, a.options.NFT, "-f", "-")
+	command := exec.CommandContext(ctx, a.options.NFT, "-f", "-") //nolint:gosec // the program is an option of the process
 	command.Stdin = strings.NewReader(transaction)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr

@@ -187,7 +187,7 @@ func (d *difference) rules(chain Chain) {
 func (d *difference) command(verb, name string, rest ...string) {
 	write(&d.Builder, verb, " inet ", d.table, " ", name)
 	write(&d.Builder, rest...)
-	d.WriteByte('\n')
+	write(&d.Builder, "\n")
 }
 
 // elements returns those to remove from a set and those to add. An interval set is filled anew if any range goes: a range that is still known would

@@ -88,7 +88,7 @@ func (n *kernelNode) addPod(device string, pod *corev1.Pod) {
 
 func (n *kernelNode) run(program string, args ...string) {
 	n.t.Helper()
-	output, err := exec.CommandContext(n.t.Context(), program, args...).CombinedOutput() //nolint:gosec // fixed programs
+	output, err := exec.CommandContext(n.t.Context(), program, args...).CombinedOutput()
 	require.NoError(n.t, err, "%s %s: %s", program, args, output)
 }
 

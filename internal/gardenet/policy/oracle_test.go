@@ -143,15 +143,10 @@ func (o oracle) allowsEgressRule(rule networkingv1.NetworkPolicyEgressRule, name
 }
 
 // affects: "If this field is not specified, it will default based on the existence of ingress or egress rules; policies that contain an egress section are assumed
-// to affect egress, and all policies (whether or not they contain an ingress section) are assumed to affect ingress."
+// to affect egress, and all policies (whether or not they contain an ingress section) are assumed to affect ingress".
 func affects(policy *networkingv1.NetworkPolicy, wanted networkingv1.PolicyType) bool {
 	if policy.Spec.PolicyTypes != nil {
-		for _, each := range policy.Spec.PolicyTypes {
-			if each == wanted {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(policy.Spec.PolicyTypes, wanted)
 	}
 	return wanted == networkingv1.PolicyTypeIngress || len(policy.Spec.Egress) != 0
 }

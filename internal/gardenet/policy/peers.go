@@ -109,11 +109,12 @@ func (r *renderer) selected(s scope, f family) string {
 
 // namedPorts returns the name of the set with the ports that have one of some names in the pods of a scope.
 func (r *renderer) namedPorts(s scope, names []portName, f family) string {
-	key := s.key()
+	var key strings.Builder
+	key.WriteString(s.key())
 	for _, name := range names {
-		key += "\n" + name.protocol + " " + name.name
+		key.WriteString("\n" + name.protocol + " " + name.name)
 	}
-	return r.set("np-"+hash(key)+"-"+string(f), nft.Set{Type: f.address() + " . inet_proto . inet_service"}, func(add func(string)) {
+	return r.set("np-"+hash(key.String())+"-"+string(f), nft.Set{Type: f.address() + " . inet_proto . inet_service"}, func(add func(string)) {
 		for _, pod := range r.members(s) {
 			for _, name := range names {
 				for _, number := range pod.numbers(name) {

@@ -36,7 +36,7 @@ func upstreamCases() map[string]upstreamCase {
 		"should enforce policy based on PodSelector or NamespaceSelector": once("x/a x/b x/c y/a", []string{
 			"x: podSelector: {matchLabels: {pod: a}}, policyTypes: [Ingress], ingress: [{from: [{namespaceSelector: " +
 				"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [x]}]}}, {podSelector: {matchLabels: {pod: b}}}]}]",
-		}, tcp(80, "deny x/a x/a", "deny x/c x/a")),
+		}, tcp(80, "deny x/a x/a", "deny x/c x/a")), //nolint:dupword // from a pod to itself
 		"should enforce policy based on PodSelector and NamespaceSelector": once("x/a x/b y/a y/b z/b", []string{
 			"x: podSelector: {matchLabels: {pod: a}}, policyTypes: [Ingress], ingress: [{from: [{namespaceSelector: " +
 				"{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [x]}]}, podSelector: {matchLabels: {pod: b}}}]}]",

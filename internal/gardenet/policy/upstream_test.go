@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -50,12 +51,8 @@ func once(pods string, policies []string, probes ...upstreamProbe) upstreamCase 
 
 func TestFor_UpstreamCases(t *testing.T) {
 	cases := upstreamCases()
-	for name, each := range upstreamCasesOfPorts() {
-		cases[name] = each
-	}
-	for name, each := range upstreamCasesOfProtocols() {
-		cases[name] = each
-	}
+	maps.Copy(cases, upstreamCasesOfPorts())
+	maps.Copy(cases, upstreamCasesOfProtocols())
 	assert.Len(t, cases, 48)
 	for name, each := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,9 +109,7 @@ func upstreamCluster(t *testing.T, pods string, step upstreamStep, nodes int) or
 	o := oracle{nodes: twoNodes()}
 	for _, name := range []string{"x", "y", "z"} {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}}}
-		for key, value := range step.labels[name] {
-			namespace.Labels[key] = value
-		}
+		maps.Copy(namespace.Labels, step.labels[name])
 		o.Namespaces = append(o.Namespaces, namespace)
 	}
 	for i, full := range strings.Fields(pods) {
@@ -127,9 +122,7 @@ func upstreamCluster(t *testing.T, pods string, step upstreamStep, nodes int) or
 				{IP: fmt.Sprintf("10.0.%d.%d", node+1, i+10)}, {IP: fmt.Sprintf("fd00:10:0:%d::%x", node+1, i+10)},
 			}},
 		}
-		for key, value := range step.labels[full] {
-			pod.Labels[key] = value
-		}
+		maps.Copy(pod.Labels, step.labels[full])
 		for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP} {
 			for _, port := range []int32{80, 81} {
 				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Ports: []corev1.ContainerPort{

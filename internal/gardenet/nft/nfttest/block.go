@@ -13,15 +13,15 @@ func (r *Ruleset) block(name string, lines []string) (rest []string, err error) 
 	for len(lines) > 0 {
 		line := strings.TrimSpace(lines[0])
 		lines = lines[1:]
-		switch {
-		case line == "}":
+		switch line {
+		case "}":
 			for _, run := range later {
 				if err := run(); err != nil {
 					return nil, err
 				}
 			}
 			return lines, nil
-		case line == "":
+		case "":
 			continue
 		}
 		words := strings.Fields(line)

@@ -60,7 +60,7 @@ func Apply(t *testing.T, transaction string, check bool) error {
 	if check {
 		args = []string{"-c", "-f", "-"}
 	}
-	command := exec.CommandContext(t.Context(), "nft", args...) //nolint:gosec // two fixed lists
+	command := exec.CommandContext(t.Context(), "nft", args...)
 	command.Stdin = strings.NewReader(transaction)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("running nft: %w: %s", err, output)
