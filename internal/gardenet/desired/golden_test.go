@@ -7,12 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
+	"github.com/trellis-garden/trellis/internal/gardenet/nft"
+	"github.com/trellis-garden/trellis/internal/gardenet/nft/nfttest"
 	"github.com/trellis-garden/trellis/internal/golden"
 )
 
-func TestCompute_GoldenFiles(t *testing.T) {
-	tests := map[string]func(*Input){
+// goldenStates are changes of the input by the name of the file.
+func goldenStates() map[string]func(*Input) {
+	return map[string]func(*Input){
 		"tunnel": func(*Input) {},
 		// The stage of a switch between tunnel and routes by nodes in which each node receives packets of both ways.
 		"nodes-with-tunnel": func(input *Input) { input.Config.Routes = config.RoutesNodes },
@@ -28,9 +33,31 @@ func TestCompute_GoldenFiles(t *testing.T) {
 		},
 		"no-policies": func(input *Input) { input.Config.NetworkPolicy = nil },
 	}
+}
+
+func TestCompute_GoldenFiles(t *testing.T) {
+	tests := goldenStates()
 	folder := golden.Open(t, "testdata/states")
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		folder.Check(t, name+".txt", textOf(compute(t, tests[name])))
+	}
+}
+
+func TestCompute_InTheKernel(t *testing.T) {
+	if !nfttest.InNamespace(t) {
+		return
+	}
+	states := goldenStates()
+	states["ranges that touch or contain each other"] = func(input *Input) {
+		input.Config.Masquerade.Except = prefixes("10.0.0.0/24", "10.0.1.0/24", "10.0.2.0/32", "10.0.1.0/25", "10.0.0.0/24", "fd00:1::/64", "fd00:1::1/128")
+	}
+	states["a range of everything"] = func(input *Input) { input.Config.Masquerade.Except = prefixes("0.0.0.0/0", "::/0") }
+	before := nft.Table{}
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		table := compute(t, states[name]).Table
+		require.NoError(t, nfttest.Apply(t, nft.Replace(table), true), name)
+		require.NoError(t, nfttest.Apply(t, nft.Difference(before, table), false), name)
+		before = table
 	}
 }
 
