@@ -78,6 +78,12 @@ func TestLogging_Lines(t *testing.T) {
 			map[string]string{"log": `bird: Reconfiguration requested by SIGHUP`},
 			time.Time{},
 		},
+		"gardenet's agent": {
+			"network-controller", "gardenet-agent-x7k2p", "gardenet-agent",
+			`{"level":"info","ts":"2026-11-23T05:09:45.702795925Z","msg":"Verified the node","node":"one"}`,
+			map[string]string{"severity": "info", "log": "Verified the node", "node": "one"},
+			time.Date(2026, time.November, 23, 5, 9, 45, 702795925, time.UTC),
+		},
 		"our machine controller": {
 			"worker-controller", "machine-controller-manager", "machine-controller-manager-provider-openstack",
 			`{"level":"error","ts":"2026-11-23T05:09:45.702795925Z","logger":"driver","msg":"Process failed","error":"no such file"}`,

@@ -65,6 +65,14 @@ func TestRender_InvalidValues(t *testing.T) {
 			},
 			want: []string{`imageVectorOverwrite: names the image "machine-controller-manager-provider-openstack"`, "give one of them"},
 		},
+		"two images of gardenet's agent": {
+			chart: "network-controller",
+			values: map[string]any{
+				"gardenetAgent":        map[string]any{"image": map[string]any{"tag": "v1"}},
+				"imageVectorOverwrite": "images: [{name: gardenet-agent, repository: x}]",
+			},
+			want: []string{`imageVectorOverwrite: names the image "gardenet-agent"`, "give one of them"},
+		},
 		"a type that the binary does not serve": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack', 'aws'"}},
 		"a type that a secondary does not observe": {
 			values: map[string]any{"role": "secondary", "types": []string{"openstack", "aws"}}, want: []string{"'/types/1'", "'openstack'"},

@@ -15,9 +15,9 @@ import (
 func typesOf(name string) []string {
 	switch name {
 	case "network-controller":
-		return []string{"calico", "gardenet"}
+		return []string{"calico"}
 	case AdmissionRuntime, AdmissionApplication:
-		return []string{"openstack", "aws", "calico", "gardenet", "registrations"}
+		return []string{"openstack", "aws", "calico", "registrations"}
 	case InstallationSeed, InstallationRuntime, InstallationApplication:
 		return []string{"trellis"}
 	default:
@@ -175,6 +175,9 @@ func allValues(name string) map[string]any {
 	if name == "controlplane-controller" {
 		values["disableWebhooks"] = []string{"etcd.openstack"}
 		values["etcd"] = map[string]any{"main": map[string]any{"storageClass": "fast", "storageCapacity": "25Gi"}, "events": map[string]any{"storageClass": "slow"}}
+	}
+	if name == "network-controller" {
+		values["gardenetAgent"] = map[string]any{"image": map[string]any{"digest": digest}}
 	}
 	if name == "worker-controller" {
 		values["disableWebhooks"] = []string{"*"}

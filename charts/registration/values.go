@@ -69,10 +69,16 @@ func (o Options) image(binary string) Values {
 }
 
 // images returns the path in the values of the chart of each image of Trellis that it deploys, by binary. A primary for Worker has a machine controller for
-// each type.
+// each type, one for Network the agent of gardenet.
 func (e Entry) images() map[string][]string {
 	images := map[string][]string{e.Chart: {"image"}}
-	if e.Chart == "worker-controller" && e.Role != RoleSecondary {
+	if e.Role == RoleSecondary {
+		return images
+	}
+	if e.Chart == "network-controller" && slices.Contains(e.Types, "gardenet") {
+		images["gardenet-agent"] = []string{"gardenetAgent", "image"}
+	}
+	if e.Chart == "worker-controller" {
 		for _, providerType := range e.Types {
 			images["machine-controller-"+providerType] = []string{"machineController", "images", providerType}
 		}

@@ -106,6 +106,10 @@ kubectl --kubeconfig "$GARDEN" -n garden-dev get shoot first`,
 		"docs/operations/admission.md":       admissionClaims(),
 		"docs/operations/secondaries.md":     secondaryClaims(),
 		"docs/operations/staged-rollouts.md": rolloutClaims(),
+		"docs/operations/gardenet.md": {
+			"kubectl -n kube-system get pods -l app=gardenet-agent -o wide": {kind: parsed, reason: "a shoot with gardenet, whose agents need nodes"},
+			"nft list table inet gardenet":                                  {kind: parsed, reason: "a node, as root"},
+		},
 		"docs/operations/security.md": {
 			"kubectl label secret -n <namespace> -l name=ca-<binary>-webhook --overwrite issued-at-time=0": {
 				kind:    run,

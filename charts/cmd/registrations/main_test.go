@@ -83,6 +83,9 @@ func TestGenerate(t *testing.T) {
     repository: registry.example.org/charts/network-controller
     tag: 1.2.3
   values:
+    gardenetAgent:
+      image:
+        repository: registry.example.org/images/gardenet-agent
     image:
       repository: registry.example.org/images/network-controller
     logLevel: debug

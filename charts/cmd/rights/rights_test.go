@@ -52,9 +52,11 @@ func TestPage_Statements(t *testing.T) {
 // may have any.
 func TestPage_BoundNames(t *testing.T) {
 	const (
-		manager, calico, gardenet = "machine-controller-manager", "extension-networking-calico-", "extension-networking-gardenet-"
-		controlPlane              = "extension-controlplane-"
+		manager, calico = "machine-controller-manager", "extension-networking-calico-"
+		controlPlane    = "extension-controlplane-"
+		gardenet        = "extension-networking-gardenet-"
 	)
+	networks := []string{calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"}
 	controlPlanes := []string{
 		controlPlane + "seed", controlPlane + "shoot", controlPlane + "shoot-crds", controlPlane + "storageclasses",
 		controlPlane + "configuration-seed", controlPlane + "shoot-webhooks",
@@ -64,10 +66,10 @@ func TestPage_BoundNames(t *testing.T) {
 		{"worker-controller", "deployments/scale", "patch"}:       {manager},
 		{"network-controller", "configmaps", "delete"}:            {"calico-monitoring-config"},
 		{"network-controller", "scrapeconfigs", "delete"}:         {"shoot-calico-typha", "shoot-calico-bird", "shoot-calico-bird-exporter"},
-		{"network-controller", "managedresources", "get"}:         {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
-		{"network-controller", "managedresources", "patch"}:       {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
-		{"network-controller", "managedresources", "delete"}:      {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
-		{"network-controller", "managedresources", "watch"}:       {calico + "config", calico + "seed", gardenet + "config", gardenet + "seed"},
+		{"network-controller", "managedresources", "get"}:         networks,
+		{"network-controller", "managedresources", "patch"}:       networks,
+		{"network-controller", "managedresources", "delete"}:      networks,
+		{"network-controller", "managedresources", "watch"}:       networks,
 		{"network-controller", "managedresources", "create"}:      nil,
 		{"controlplane-controller", "managedresources", "get"}:    controlPlanes,
 		{"controlplane-controller", "managedresources", "patch"}:  controlPlanes,

@@ -17,9 +17,22 @@ logs:
 - {pod: gardenet-agent, container: gardenet-agent, formats: [json]}
 {{- end -}}
 
-{{/* No image has a value of its own. */}}
+{{/* The image of gardenet's agent, by the name that the binary looks up. */}}
 {{- define "images" -}}
-[]
+{{- with (.Values.gardenetAgent).image -}}
+{{- $repository := .repository | default "ghcr.io/trellis-garden/trellis/gardenet-agent" -}}
+{{- if or .repository .tag .digest }}
+- name: gardenet-agent
+  {{- if .digest }}
+  ref: {{ printf "%s:%s@%s" $repository (.tag | default (include "common.version" $)) .digest | quote }}
+  {{- else }}
+  repository: {{ $repository | quote }}
+  {{- with .tag }}
+  tag: {{ . | quote }}
+  {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* It has no flags of its own. */}}
