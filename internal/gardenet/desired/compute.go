@@ -38,7 +38,8 @@ func Compute(input Input) (State, error) {
 // node is the input with what follows from it for the own node.
 type node struct {
 	Input
-	// underlay is the address that tunneled packets are sent from. It decides the address family between nodes.
+	// underlay is the address that tunneled packets are sent from. Its family follows from the shoot, since all nodes have to agree on it: a node receives
+	// packets in the family of its own device only.
 	underlay netip.Addr
 	// ranges are the own ranges of pods, of the shoot's families.
 	ranges []netip.Prefix
@@ -52,7 +53,14 @@ func newNode(input Input) (*node, error) {
 	if len(input.Node.Addresses) == 0 {
 		return nil, fmt.Errorf("node %s has no address yet (status.addresses of type InternalIP)", input.Node.Name)
 	}
-	n.underlay = input.Node.Addresses[0]
+	family := input.Config.PodRanges[0].Addr()
+	if len(input.Config.NodeRanges) > 0 {
+		family = input.Config.NodeRanges[0].Addr()
+	}
+	var found bool
+	if n.underlay, found = ofFamily(input.Node.Addresses, family); !found && input.Config.Tunnel != nil {
+		return nil, fmt.Errorf("node %s has no address of the family of %s, in which the nodes of this shoot send to each other", input.Node.Name, family)
+	}
 	return n, nil
 }
 

@@ -28,12 +28,15 @@ func randomNodes(random *rand.Rand) ([]Node, config.Config) {
 	underlay, other := "10.250.%d.%d", "fd00:250::%d:%d"
 	if random.IntN(2) == 0 {
 		underlay, other = other, underlay
+		c.NodeRanges = slices.Clone(c.NodeRanges)
+		slices.Reverse(c.NodeRanges)
 	}
 	var nodes []Node
 	for i := range 2 + random.IntN(6) {
 		node := Node{Name: fmt.Sprintf("node-%d", i), Addresses: addresses(fmt.Sprintf(underlay, 0, i+1))}
 		if random.IntN(2) == 0 {
 			node.Addresses = append(node.Addresses, addresses(fmt.Sprintf(other, 0, i+1))...)
+			random.Shuffle(2, func(i, j int) { node.Addresses[i], node.Addresses[j] = node.Addresses[j], node.Addresses[i] })
 		}
 		for _, all := range c.PodRanges {
 			own := fmt.Sprintf("100.%d.%d.0/24", 96+random.IntN(32), i)

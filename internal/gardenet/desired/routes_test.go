@@ -28,12 +28,12 @@ func TestCompute_OtherNodes(t *testing.T) {
 			change:     func(input *Input) { input.Config.Routes = config.RoutesCloud },
 			neighbours: []string{"10.250.0.12", "10.250.0.12"},
 		},
-		"the tunnel uses the family of the node's first address": {
+		"the tunnel uses the family of the shoot's nodes, whatever the order of a node's addresses": {
 			change: func(input *Input) {
 				input.Node.Addresses = addresses("fd00:250::11", "10.250.0.11")
 			},
 			routes:     []string{"100.96.1.0/24", "fd00:96:0:0:1::/80"},
-			neighbours: []string{"fd00:250::12", "fd00:250::12"},
+			neighbours: []string{"10.250.0.12", "10.250.0.12"},
 		},
 		"a range of a family that the shoot lacks has no route": {
 			change:     onlyIPv4,

@@ -50,16 +50,16 @@ func (n *node) uplinkMTU() int {
 	return smallest
 }
 
-// podMTU leaves room for the tunnel as soon as there is one: pods that start before packets are sent through it keep their MTU.
+// podMTU leaves room for the tunnel as soon as there is one, whatever the configuration says: pods that start before packets are sent through it keep their MTU.
 func (n *node) podMTU() int {
-	switch {
-	case n.Config.MTU != 0:
-		return n.Config.MTU
-	case n.Config.Tunnel != nil:
-		return n.uplinkMTU() - n.overhead()
-	default:
-		return n.uplinkMTU()
+	most := n.uplinkMTU()
+	if n.Config.Tunnel != nil {
+		most -= n.overhead()
 	}
+	if n.Config.MTU != 0 && (n.Config.Tunnel == nil || n.Config.MTU < most) {
+		return n.Config.MTU
+	}
+	return most
 }
 
 // macOf returns the MAC of a node in the tunnel: locally administered, and a function of the range of its pods, which no other node has.

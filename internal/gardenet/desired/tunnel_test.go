@@ -17,9 +17,10 @@ func TestCompute_MTU(t *testing.T) {
 	}{
 		"the tunnel takes 50 bytes between IPv4 addresses": {change: func(*Input) {}, device: 1450, pods: 1450},
 		"the tunnel takes 70 bytes between IPv6 addresses": {change: onlyIPv6, device: 1430, pods: 1430},
-		"the node's first address decides what the tunnel takes": {
-			change: func(input *Input) { input.Node.Addresses = addresses("fd00:250::11", "10.250.0.11") }, device: 1430, pods: 1430,
+		"the family of the shoot's nodes decides what the tunnel takes": {
+			change: func(input *Input) { input.Node.Addresses = addresses("fd00:250::11", "10.250.0.11") }, device: 1450, pods: 1450,
 		},
+		"a fixed one is not larger than the tunnel's": {change: func(input *Input) { input.Config.MTU = 9000 }, device: 1450, pods: 1450},
 		"the smallest uplink counts": {
 			change: func(input *Input) {
 				input.Facts.Uplinks = []Uplink{{Name: "eth0", MTU: 8900}, {Name: "eth1", MTU: 1460}, {Name: "eth2", MTU: 9000}}
