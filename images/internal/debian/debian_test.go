@@ -74,9 +74,9 @@ func TestFiles_Read(t *testing.T) {
 func TestFiles_Closure(t *testing.T) {
 	const program = "/bin/sh"
 	machine := map[string]string{}
-	real, err := filepath.EvalSymlinks(program)
+	target, err := filepath.EvalSymlinks(program)
 	require.NoError(t, err)
-	content, err := os.ReadFile(real)
+	content, err := os.ReadFile(target)
 	require.NoError(t, err)
 	machine["/usr/bin/sh"] = string(content)
 	incomplete := Files{}
