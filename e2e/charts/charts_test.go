@@ -101,9 +101,9 @@ func release(name string) charts.Release {
 func typesOf(name string) []string {
 	switch name {
 	case "network-controller":
-		return []string{"calico"}
+		return []string{"calico", "gardenet"}
 	case charts.AdmissionRuntime, charts.AdmissionApplication:
-		return []string{"openstack", "aws", "calico", "registrations"}
+		return []string{"openstack", "aws", "calico", "gardenet", "registrations"}
 	case charts.InstallationSeed, charts.InstallationRuntime, charts.InstallationApplication:
 		return []string{"trellis"}
 	default:
