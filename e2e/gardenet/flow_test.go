@@ -119,6 +119,7 @@ func (f *flow) awaitSilence(t *testing.T) {
 }
 
 func (f *flow) firstError() error {
-	_, _, _, err := f.state()
-	return err
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.err
 }

@@ -40,7 +40,7 @@ func onThread(call func() error) error {
 			result <- err
 			return
 		}
-		defer before.Close() //nolint:errcheck // nothing was written
+		defer before.Close()
 		err = call()
 		if back := unix.Setns(int(before.Fd()), unix.CLONE_NEWNET); back != nil {
 			err = errors.Join(err, fmt.Errorf("returning from a network namespace: %w", back))

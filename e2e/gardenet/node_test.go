@@ -97,7 +97,7 @@ func (n *node) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing was written
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("readiness: %s", response.Status)
 	}

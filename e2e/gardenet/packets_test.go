@@ -41,8 +41,13 @@ func TestPackets(t *testing.T) {
 		name string
 		test func(*testing.T, *environment)
 	}{
-		{"Native", testPolicies}, {"Addresses", testAddresses}, {"Switch", testSwitch}, {"Tunnel", testPolicies}, {"AddressesInTunnel", testAddresses},
-		{"Established", testEstablished}, {"Agent", testAgent},
+		{"Native", testPolicies},
+		{"Addresses", testAddresses},
+		{"Switch", testSwitch},
+		{"Tunnel", testPolicies},
+		{"AddressesInTunnel", testAddresses},
+		{"Established", testEstablished},
+		{"Agent", testAgent},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, env) }) {
 			env.logRules(t)
@@ -53,11 +58,37 @@ func TestPackets(t *testing.T) {
 
 // testPolicies compares truth tables: all pods, both families, both protocols, both ports, without policies and with several.
 func testPolicies(t *testing.T, env *environment) {
-	for _, test := range []struct {
-		name     string
-		policies []*networkingv1.NetworkPolicy
-		allowed  func(from, to, protocol string, port int) bool
-	}{
+	for _, test := range policyCases(env) {
+		if !t.Run(test.name, func(t *testing.T) {
+			env.setPolicies(t, test.policies...)
+			assert.Empty(t, env.differences(test.allowed))
+			env.assertNodesReachTheirPods(t)
+		}) {
+			return
+		}
+	}
+	env.setPolicies(t)
+	assert.Empty(t, env.differences(func(string, string, string, int) bool { return true }), "without policies again")
+}
+
+// assertNodesReachTheirPods shows that policies do not stop kubelets' probes.
+func (env *environment) assertNodesReachTheirPods(t *testing.T) {
+	for _, p := range env.pods {
+		for _, v6 := range []bool{false, true} {
+			assert.True(t, probe{p.node.namespace, "tcp", p.address(v6), 81}.eventually(true), "the node reaches its pod %s", p.key)
+		}
+	}
+}
+
+// policyCase has policies, and what they allow.
+type policyCase struct {
+	name     string
+	policies []*networkingv1.NetworkPolicy
+	allowed  func(from, to, protocol string, port int) bool
+}
+
+func policyCases(env *environment) []policyCase {
+	return []policyCase{
 		{"no policy", nil, func(string, string, string, int) bool { return true }},
 		{
 			"nothing may enter x",
@@ -83,24 +114,13 @@ func testPolicies(t *testing.T, env *environment) {
 			[]*networkingv1.NetworkPolicy{withBlocks(policy("y", "blocks", networkingv1.PolicyTypeIngress), env.pods["x/b"])},
 			func(from, to, _ string, _ int) bool { return from == to || namespaceOf(to) != "y" || from != "x/b" },
 		},
-	} {
-		if !t.Run(test.name, func(t *testing.T) {
-			env.setPolicies(t, test.policies...)
-			assert.Empty(t, env.differences(test.allowed))
-			for _, p := range env.pods {
-				for _, v6 := range []bool{false, true} {
-					assert.True(t, probe{p.node.namespace, "tcp", p.address(v6), 81}.eventually(true), "the node reaches its pod %s, as kubelets have to", p.key)
-				}
-			}
-		}) {
-			return
-		}
 	}
-	env.setPolicies(t)
-	assert.Empty(t, env.differences(func(string, string, string, int) bool { return true }), "without policies again")
 }
 
-func namespaceOf(key string) string { return key[:strings.Index(key, "/")] }
+func namespaceOf(key string) string {
+	namespace, _, _ := strings.Cut(key, "/")
+	return namespace
+}
 
 // differences returns a line for each probe that does not have the expected result in time.
 func (env *environment) differences(allowed func(from, to, protocol string, port int) bool) []string {

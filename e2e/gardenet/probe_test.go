@@ -54,8 +54,8 @@ func acceptAll(listener net.Listener) {
 			return
 		}
 		go func() {
-			defer connection.Close()                          //nolint:errcheck // the other side sees it
-			fmt.Fprintln(connection, connection.RemoteAddr()) //nolint:errcheck // the other side sees it
+			defer connection.Close()
+			fmt.Fprintln(connection, connection.RemoteAddr())
 			_, _ = io.Copy(connection, connection)
 		}()
 	}
@@ -90,7 +90,7 @@ func (p probe) exchange(within time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer connection.Close() //nolint:errcheck // only the response counts
+	defer connection.Close()
 	if err := connection.SetDeadline(time.Now().Add(within)); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (p probe) sourceSeen(t *testing.T) netip.Addr {
 	defer cancel()
 	connection, err := p.from.dial(ctx, "tcp", netip.AddrPortFrom(p.to, uint16(p.port)).String())
 	require.NoError(t, err)
-	defer connection.Close() //nolint:errcheck // nothing was written
+	defer connection.Close()
 	require.NoError(t, connection.SetDeadline(time.Now().Add(timeout)))
 	var text string
 	_, err = fmt.Fscanln(connection, &text)
