@@ -126,7 +126,7 @@ site-serve: $(TOOLS)/hugo ## Serve the documentation on http://localhost:1313, r
 
 # Packages without concurrency of their own, whose tests take several times as long with the race detector. The Network contract runs with it in the
 # suite of the example plugin.
-PURE := /internal/(architecture|controllerinstallation/rollout|network/calico)(/|$$)
+PURE := /internal/(architecture|controllerinstallation/rollout|network/(calico|gardenet)|gardenet/(nft|policy|desired))(/|$$)
 # A package whose exploration is shorter with the race detector, and complete without it.
 LONG := /internal/infrastructure/aws$$
 UNIT_MODULES := . apis charts images tools/awsmodel
