@@ -102,8 +102,10 @@ func (e *environment) stop() {
 
 // wait lets time pass, and what happens in it.
 func (e *environment) wait(d time.Duration) {
+	e.kernel.handOver()
 	time.Sleep(d)
 	synctest.Wait()
+	e.kernel.handOver()
 }
 
 // get returns the answer to a probe.

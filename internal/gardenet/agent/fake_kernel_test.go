@@ -97,6 +97,12 @@ func (k *fakeKernel) Apply(ctx context.Context, state desired.State) ([]string, 
 	return changes, after
 }
 
+// handOver orders what a test and the agent do with the fields: tests read and change them while the agent waits.
+func (k *fakeKernel) handOver() {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+}
+
 // Verify implements Kernel.
 func (k *fakeKernel) Verify(context.Context, desired.State) ([]string, error) {
 	k.mutex.Lock()
