@@ -110,8 +110,10 @@ func testGardenetCreate(t *testing.T, env *environment) {
 	assert.Equal(t, "tunnel, with a tunnel", env.way(t))
 	env.addNodes(t)
 	env.awaitRolledOut(t)
-	agents, _ := env.agents(t)
-	assert.EqualValues(t, 2, agents.Status.NumberReady, "one on each node")
+	clusterstest.Eventually(t, "an agent is ready on each node", func() bool {
+		agents, _ := env.agents(t)
+		return agents.Status.NumberReady == 2
+	})
 	env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
 	env.Shoot.LastOperationType, env.Shoot.LastOperationState = gardencorev1beta1.LastOperationTypeReconcile, gardencorev1beta1.LastOperationStateSucceeded
 }
