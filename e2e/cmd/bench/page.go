@@ -40,6 +40,9 @@ func (r *results) writeFolder(folder string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // pages are for everyone
+		return fmt.Errorf("creating the folder of the results: %w", err)
+	}
 	var drawn []picture
 	if len(r.Scale) > 0 {
 		drawn = pictures(r.Scale, record)
