@@ -21,6 +21,9 @@ func typeLists() []string {
 		"charts/cmd/registrations/generate.go",                // examples
 		"charts/cmd/rights/page.go",                           // the types of admission
 		"charts/common/templates/_logging.tpl",                // log formats
+		"charts/common/templates/_values.tpl",                 // names of values
+		"charts/network-controller/templates/_values.tpl",     // the same
+		"charts/registration/values.go",                       // images of what drivers deploy
 		"charts/controlplane-controller/templates/_facts.tpl", // logs of what drivers deploy
 		"charts/network-controller/templates/_facts.tpl",      // the same
 		"charts/network-controller/templates/rbac.yaml",       // names of ConfigMaps that drivers write
