@@ -33,6 +33,7 @@ func TestRun_Additions(t *testing.T) {
 	files := extract(t, mutate.Extract(image))
 	for _, name := range []string{
 		"gardenet-agent", "usr/sbin/nft", "usr/share/doc/nftables/copyright", "opt/cni/bin/ptp", "opt/cni/bin/host-local", "opt/cni/bin/portmap", "opt/cni/bin/bandwidth",
+		"opt/cni/bin/loopback",
 	} {
 		assert.NotEmpty(t, files[name], name)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,20 +86,11 @@ func TestFiles_Closure(t *testing.T) {
 	require.ErrorContains(t, err, "/bin/sh needs /lib")
 	assert.ErrorContains(t, err, "which no package has")
 
-	for _, folder := range []string{"/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"} {
-		libraries, _ := filepath.Glob(folder + "/lib*.so.[0-9]*")
-		for _, library := range append(libraries, folder+"/ld-linux-x86-64.so.2", folder+"/ld-linux-aarch64.so.1") {
-			if name := filepath.Base(library); name[:4] != "libc" && name[:2] != "ld" {
-				continue
-			}
-			if content, err := os.ReadFile(library); err == nil {
-				machine[library] = string(content)
-			}
-		}
-	}
-	for _, linker := range []string{"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"} {
-		if content, err := os.ReadFile(linker); err == nil {
-			machine[linker] = string(content)
+	for _, name := range []string{
+		"/lib/x86_64-linux-gnu/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+	} {
+		if content, err := os.ReadFile(name); err == nil {
+			machine[name] = string(content)
 		}
 	}
 	complete := Files{}
@@ -162,4 +154,37 @@ func TestNewSource_Variable(t *testing.T) {
 	source, err := NewSource(t.Context(), "cache")
 	require.NoError(t, err)
 	assert.Equal(t, "http://mirror.example.org/debian", source.Mirror)
+}
+
+func TestNewSource_Apt(t *testing.T) {
+	const (
+		vendor   = "|Vendor|http://vendor.example.org/apt"
+		ubuntu   = "Ubuntu|Ubuntu|http://ubuntu.example.org/ubuntu"
+		security = "Debian|Debian-Security|http://debian.example.org/debian-security"
+		main     = "Debian|Debian|http://debian.example.org/debian"
+	)
+	for name, test := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"takes the main archive of Debian":                      {lines: []string{main, security}, want: "http://debian.example.org/debian"},
+		"passes over vendors and the security team's archive":   {lines: []string{vendor, security, main}, want: "http://debian.example.org/debian"},
+		"has none on a machine with another distribution":       {lines: []string{ubuntu}},
+		"has none on a machine whose apt has read no index yet": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			script := "#!/bin/sh\ncat <<'END'\n" + strings.Join(test.lines, "\n") + "\nEND\n"
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "apt-get"), []byte(script), 0o755))
+			t.Setenv(MirrorVariable, "")
+			t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			source, err := NewSource(t.Context(), "cache")
+			if test.want == "" {
+				assert.ErrorContains(t, err, "apt names none; set $TRELLIS_DEBIAN_MIRROR")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.want, source.Mirror)
+		})
+	}
 }

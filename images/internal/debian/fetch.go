@@ -43,12 +43,23 @@ func NewSource(ctx context.Context, cache string) (Source, error) {
 	if source.Mirror != "" {
 		return source, nil
 	}
-	output, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages").Output()
-	source.Mirror, _, _ = strings.Cut(strings.TrimSpace(string(output)), "\n")
+	output, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(ORIGIN)|$(LABEL)|$(SITE)", "Created-By: Packages", "Component: main").Output()
+	source.Mirror = mirrorIn(string(output))
 	if err != nil || source.Mirror == "" {
 		return Source{}, errors.Join(fmt.Errorf("finding a Debian mirror: this machine's apt names none; set $%s to the URL of one", MirrorVariable), err)
 	}
 	return source, nil
+}
+
+// mirrorIn returns the first mirror of Debian's main archive in apt's list: lines of origin, label and address. The archives of Debian's security team, of
+// distributions that are derived from Debian, and of vendors have other packages.
+func mirrorIn(targets string) string {
+	for line := range strings.Lines(targets) {
+		if address, found := strings.CutPrefix(strings.TrimSpace(line), "Debian|Debian|"); found {
+			return address
+		}
+	}
+	return ""
 }
 
 // Fetch returns the file of a package for an architecture, from the cache or from the mirror. Its checksum is the pinned one.
