@@ -40,7 +40,7 @@ func (r *results) writeFolder(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // pages are for everyone
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("creating the folder of the results: %w", err)
 	}
 	var drawn []picture
