@@ -59,7 +59,9 @@ func TestResults_Write(t *testing.T) {
 	for _, p := range pictures(r.Scale, record) {
 		assert.FileExists(t, filepath.Join(folder, p.file))
 	}
-	assert.Error(t, r.write(options{folder: filepath.Join(folder, "missing")}))
+	require.NoError(t, r.write(options{folder: filepath.Join(folder, "missing")}))
+	assert.FileExists(t, filepath.Join(folder, "missing", "results.md"))
+	assert.Error(t, r.write(options{folder: filepath.Join(folder, "results.md", "below-a-file")}))
 }
 
 func TestNewResults(t *testing.T) {
