@@ -69,7 +69,11 @@ func (a *Agent) apply(ctx context.Context, input desired.Input, verify bool) (de
 		return desired.State{}, err
 	}
 	done := a.metrics.observe(partFacts)
-	facts, err := a.Kernel.Facts(ctx, input.Node, input.Others)
+	var asked []desired.Node // one look-up for each address, which only routes by the addresses of nodes depend on
+	if input.Config.Routes == config.RoutesNodes {
+		asked = input.Others
+	}
+	facts, err := a.Kernel.Facts(ctx, input.Node, asked)
 	done()
 	if err != nil {
 		return desired.State{}, fmt.Errorf("reading facts of the node: %w", err)
