@@ -21,6 +21,8 @@ const usage = `Usage: images build --version V --out DIR [flags]
 build compiles the commands in cmd/ as "make build" does, and makes one image of each: the static binary, run by user 65532, with
 the certificate authorities that Mozilla trusts. Commands named trellis-... are tools for admins and have no image. Needs Go and
 nothing else: no daemon, no registry, no base image. The same commit gives the same images.
+If there is a file cmd/BINARY/image.yaml, the image has programs of Debian's packages, too. They are fetched from the mirror that
+this machine's apt uses, or from the URL in TRELLIS_DEBIAN_MIRROR.
 
 It writes
 
