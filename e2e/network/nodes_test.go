@@ -26,8 +26,7 @@ const (
 func testNodes(t *testing.T, env *environment) {
 	env.addNodes(t)
 	env.awaitRolledOut(t)
-	daemons := env.daemons(t)
-	assert.EqualValues(t, 2, daemons.Status.NumberReady, "one on each node")
+	clusterstest.Eventually(t, "a pod is ready on each node", func() bool { return env.daemons(t).Status.NumberReady == 2 })
 	assert.ElementsMatch(t, []string{first, second}, env.nodesOf(t, daemonSet))
 	env.awaitCondition(t, systemHealthy, gardencorev1beta1.ConditionTrue)
 	env.awaitCondition(t, observabilityHealthy, gardencorev1beta1.ConditionTrue)
