@@ -27,6 +27,7 @@ func addDebugServer(ctx context.Context, mgr ctrlmanager.Manager, address string
 	if address == noAddress {
 		return mux, nil
 	}
+	recordAllocations()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

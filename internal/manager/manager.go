@@ -173,7 +173,7 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	if err := mgr.Add(memoryReleaser{}); err != nil {
+	if err := mgr.Add(newMemoryReleaser()); err != nil {
 		return fmt.Errorf("adding the release of memory: %w", err)
 	}
 	garden, gardenConfig, err := b.newGarden(cfg, mgr)

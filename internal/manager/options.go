@@ -120,7 +120,7 @@ func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrl
 		Cache:                   cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
 		NewClient:               newUncachedClient,
 		HealthProbeBindAddress:  cfg.healthBindAddress,
-		Metrics:                 metricsserver.Options{BindAddress: cfg.metricsBindAddress},
+		Metrics:                 metricsserver.Options{BindAddress: cfg.metricsBindAddress, FilterProvider: uncompressed},
 		PprofBindAddress:        noAddress, // see addDebugServer
 		LeaderElection:          cfg.leaderElection,
 		LeaderElectionID:        cfg.leaderElectionID,
