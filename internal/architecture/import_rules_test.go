@@ -133,7 +133,8 @@ func processRules() []importRule {
 			packages: "internal/manager",
 			reason:   "the process depends on controller-runtime, but on no contract, driver or cloud",
 			mayImport: []string{
-				"internal/buildinfo", "internal/metriclist", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"internal/buildinfo", "internal/memory", "internal/metriclist", "internal/signals", "sigs.k8s.io/controller-runtime/...", "k8s.io/client-go/...",
+				"k8s.io/klog/v2",
 				"github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag", prometheus,
 			},
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
@@ -191,6 +192,12 @@ func processRules() []importRule {
 			reason:     "lists are read in the same way whatever their kind is",
 			mayImport:  []string{"sigs.k8s.io/controller-runtime/pkg/client"},
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
+		},
+		{
+			packages:             "internal/memory",
+			reason:               "all programs of the product may be small, so it depends on nothing",
+			withoutCommonImports: true,
+			mayNotLink:           []string{"k8s.io/...", "github.com/..."},
 		},
 		{
 			packages:             "internal/signals",

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/trellis-garden/trellis/internal/memory"
 )
 
 const (
@@ -27,7 +29,7 @@ func addDebugServer(ctx context.Context, mgr ctrlmanager.Manager, address string
 	if address == noAddress {
 		return mux, nil
 	}
-	recordAllocations()
+	memory.RecordAllocations()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
