@@ -79,7 +79,7 @@ func (m Module) choose(named []string) ([]string, error) {
 	return named, nil
 }
 
-// compile writes a command's binary to a folder, with the flags of "make build", so that it is the same byte for byte.
+// compile writes a command's binary to a folder, with the flags of "make build", so that it is the same byte for byte. A command may have a module of its own.
 func (m Module) compile(ctx context.Context, o Options, command string, platform images.Platform, to string) (string, error) {
 	info := m.Path + "/internal/buildinfo"
 	linker := fmt.Sprintf("-s -w -X %[1]s.version=%[2]s -X %[1]s.commit=%[3]s -X %[1]s.date=%[4]s", info, o.Version, o.Commit, o.Date)
@@ -88,7 +88,8 @@ func (m Module) compile(ctx context.Context, o Options, command string, platform
 		return "", err
 	}
 	environment := []string{"CGO_ENABLED=0", "GOOS=" + platform.OS, "GOARCH=" + platform.Architecture}
-	_, err = m.Go(ctx, environment, "build", "-trimpath", "-buildvcs=false", "-ldflags", linker, "-o", binary, "./cmd/"+command)
+	folder := Module{root: filepath.Join(m.root, "cmd", command)}
+	_, err = folder.Go(ctx, environment, "build", "-trimpath", "-buildvcs=false", "-ldflags", linker, "-o", binary, ".")
 	return binary, err
 }
 

@@ -29,6 +29,8 @@ type Debian struct {
 	// Programs are absolute paths. The shared libraries that they need come with them, and must be in the packages.
 	Programs []string         `yaml:"programs"`
 	Packages []debian.Package `yaml:"packages"`
+	// PackagesOf is a command whose packages these are, too, so that each version is pinned once. Packages are empty then.
+	PackagesOf string `yaml:"packagesOf"`
 }
 
 // Go are the tools of a Go module.
@@ -39,8 +41,25 @@ type Go struct {
 	Folder string `yaml:"folder"`
 }
 
-// Read reads the file of a command in the repository root. Unknown fields are errors.
+// Read reads the file of a command in the repository root, with the packages of another one if it names one. Unknown fields are errors.
 func Read(root, command string) (Recipe, error) {
+	r, err := readFile(root, command)
+	if err != nil || r.Debian.PackagesOf == "" {
+		return r, err
+	}
+	other, err := readFile(root, r.Debian.PackagesOf)
+	if err != nil {
+		return Recipe{}, err
+	}
+	if len(other.Debian.Packages) == 0 {
+		return Recipe{}, fmt.Errorf("%s of %s: debian.packagesOf: %q has no packages of its own", FileName, command, r.Debian.PackagesOf)
+	}
+	r.Debian.Packages = other.Debian.Packages
+	return r, nil
+}
+
+// readFile reads the file of one command.
+func readFile(root, command string) (Recipe, error) {
 	name := filepath.Join(root, "cmd", command, FileName)
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,6 +92,9 @@ func (r Recipe) validate() error {
 		if p.Name == "" || p.Version == "" || p.License == "" || p.Path == "" || len(p.SHA256) == 0 {
 			invalid("debian.packages[%d]: name, version, license, path and sha256 are required", i)
 		}
+	}
+	if r.Debian.PackagesOf != "" && len(r.Debian.Packages) > 0 {
+		invalid("debian: give packages or packagesOf, not both")
 	}
 	for i, g := range r.Go {
 		if g.Module == "" || !path.IsAbs(g.Folder) {

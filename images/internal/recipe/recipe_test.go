@@ -33,3 +33,28 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, none)
 }
+
+func TestRead_PackagesOfAnother(t *testing.T) {
+	root := t.TempDir()
+	write := func(command, content string) {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, "cmd", command), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, "cmd", command, FileName), []byte(content), 0o600))
+	}
+	write("agent", "debian: {programs: [/usr/sbin/nft], packages: [{name: nftables, version: '1', license: MIT, path: pool/n.deb, sha256: {amd64: a}}]}")
+	write("router", "debian: {programs: [/usr/sbin/nft], packagesOf: agent}")
+	write("both", "debian: {packagesOf: agent, packages: [{name: nftables, version: '1', license: MIT, path: pool/n.deb, sha256: {amd64: a}}]}")
+	write("chain", "debian: {packagesOf: router}")
+	write("nobody", "debian: {packagesOf: nothing}")
+	agent, err := Read(root, "agent")
+	require.NoError(t, err)
+	router, err := Read(root, "router")
+	require.NoError(t, err)
+	assert.Equal(t, agent.Debian.Packages, router.Debian.Packages)
+	assert.Equal(t, []string{"/usr/sbin/nft"}, router.Debian.Programs)
+	for command, want := range map[string]string{
+		"both": "give packages or packagesOf, not both", "chain": `"router" has no packages of its own`, "nobody": `"nothing" has no packages of its own`,
+	} {
+		_, err := Read(root, command)
+		assert.ErrorContains(t, err, want)
+	}
+}
