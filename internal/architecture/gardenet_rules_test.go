@@ -9,6 +9,7 @@ func gardenetRules() []importRule {
 		gardener, "sigs.k8s.io/controller-runtime", "k8s.io/apiserver", "k8s.io/component-base", "helm.sh/...", "github.com/gophercloud/...", "github.com/aws/...",
 	}
 	pure := append([]string{"k8s.io/client-go", "github.com/prometheus/...", "github.com/vishvananda/..."}, notLinked...)
+	routerMayNotLink := []string{gardener, "sigs.k8s.io/controller-runtime", "helm.sh/...", "github.com/gophercloud/...", "github.com/aws/..."}
 	return []importRule{
 		{
 			packages:   "cmd/gardenet-agent",
@@ -17,11 +18,38 @@ func gardenetRules() []importRule {
 			mayNotLink: notLinked,
 		},
 		{
+			packages:   "cmd/gardenet-service-router/internal/router",
+			reason:     "it composes Kubernetes' proxier, and must not know how the process is configured, nor gardenet's agent",
+			mayImport:  []string{"k8s.io/...", "github.com/prometheus/...", "github.com/vishvananda/netlink/nl", "golang.org/x/sys/unix"},
+			mayNotLink: routerMayNotLink,
+		},
+		{
+			packages: "cmd/gardenet-service-router/internal/command",
+			reason:   "the process knows the router, but not how Services become rules",
+			mayImport: []string{
+				"cmd/gardenet-service-router/internal/router", "internal/buildinfo", "internal/signals", "internal/gardenet/process", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"k8s.io/component-base/metrics/legacyregistry", "github.com/spf13/pflag", "golang.org/x/sys/unix",
+			},
+			mayNotLink: routerMayNotLink,
+		},
+		{
+			packages:   "cmd/gardenet-service-router",
+			reason:     "the binary is its process",
+			mayImport:  []string{"cmd/gardenet-service-router/internal/command"},
+			mayNotLink: routerMayNotLink,
+		},
+		{
+			packages:   "internal/gardenet/process",
+			reason:     "how processes log and keep small does not depend on what they do",
+			mayImport:  []string{"github.com/go-logr/zapr", "go.uber.org/zap/..."},
+			mayNotLink: pure,
+		},
+		{
 			packages: "internal/gardenet/agent/command",
 			reason:   "the process knows the agent, but neither how the state of a node is computed nor how it is applied",
 			mayImport: []string{
 				"internal/buildinfo", "internal/metriclist", "internal/signals", "internal/gardenet/agent/...", "internal/gardenet/config", "internal/gardenet/desired",
-				"k8s.io/client-go/rest", "k8s.io/client-go/tools/clientcmd", "k8s.io/klog/v2", "github.com/go-logr/zapr", "go.uber.org/zap/...", "github.com/spf13/pflag",
+				"internal/gardenet/process", "k8s.io/client-go/rest", "k8s.io/client-go/tools/clientcmd", "k8s.io/klog/v2", "github.com/spf13/pflag",
 				"github.com/prometheus/client_golang/...",
 			},
 			mayNotLink: notLinked,

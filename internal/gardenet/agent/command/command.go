@@ -12,6 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent/plugins"
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
+	"github.com/trellis-garden/trellis/internal/gardenet/process"
 	"github.com/trellis-garden/trellis/internal/metriclist"
 	"github.com/trellis-garden/trellis/internal/signals"
 )
@@ -49,7 +50,7 @@ type environment struct {
 // Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after a regular end, 1 after a failure, 2 if
 // the command line is invalid. A second signal ends the process at once. Nothing of the node's network is withdrawn.
 func Main(binary Binary) int {
-	tuneRuntime()
+	process.TuneRuntime()
 	return binary.run(signals.Context(), os.Args[1:], environment{node: os.Getenv("NODE_NAME")}, os.Stdout, os.Stderr)
 }
 
@@ -74,7 +75,7 @@ func (b Binary) run(ctx context.Context, args []string, env environment, stdout,
 		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
 		return exitUsage
 	}
-	log := newLogger(o.logLevel, o.logFormat, stderr)
+	log := process.NewLogger(o.logLevel, o.logFormat, stderr)
 	klog.SetLogger(log)
 	if o.install {
 		err = plugins.Install(ctx, o.from, o.to, plugins.Names(), log)

@@ -20,6 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/buildinfo"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
+	"github.com/trellis-garden/trellis/internal/gardenet/process"
 )
 
 const (
@@ -77,7 +78,7 @@ func runTogether(ctx context.Context, listener net.Listener, handler http.Handle
 	defer cancel()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
 	var running sync.WaitGroup
-	running.Go(func() { releaseMemory(ctx) })
+	running.Go(func() { process.ReleaseMemory(ctx) })
 	running.Go(func() {
 		defer cancel()
 		run(ctx)

@@ -7,11 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -102,29 +100,4 @@ func TestServe_WithoutAPIServer(t *testing.T) {
 	assert.Contains(t, logs.String(), `"msg":"Stopped"`)
 	status, _ = get(t.Context(), "http://"+address+"/healthz")
 	assert.Zero(t, status)
-}
-
-func TestReleaseMemory(t *testing.T) {
-	collections := func() uint32 {
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.NumForcedGC
-	}
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			releaseMemory(ctx)
-		}()
-		before := collections()
-		time.Sleep(firstRelease + time.Second)
-		synctest.Wait()
-		assert.Equal(t, before+1, collections(), "what the start has taken is given back soon")
-		time.Sleep(10 * releaseInterval)
-		synctest.Wait()
-		assert.Equal(t, before+11, collections())
-		cancel()
-		<-ended
-	})
 }

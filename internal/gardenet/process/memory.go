@@ -1,4 +1,4 @@
-package command
+package process
 
 import (
 	"context"
@@ -20,9 +20,9 @@ const (
 	maxProcs = 2
 )
 
-// tuneRuntime makes the process small, unless $GOGC and $GOMAXPROCS are set: there is one on each node of a shoot, and it is idle most of the time. The
+// TuneRuntime makes the process small, unless $GOGC and $GOMAXPROCS are set: there is one on each node of a shoot, and it is idle most of the time. The
 // runtime keeps free memory for each processor that it uses.
-func tuneRuntime() {
+func TuneRuntime() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -31,8 +31,8 @@ func tuneRuntime() {
 	}
 }
 
-// releaseMemory gives memory back that is free, until the context ends.
-func releaseMemory(ctx context.Context) {
+// ReleaseMemory gives memory back that is free, until the context ends.
+func ReleaseMemory(ctx context.Context) {
 	for pause := firstRelease; ; pause = releaseInterval {
 		select {
 		case <-ctx.Done():

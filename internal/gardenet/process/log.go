@@ -1,4 +1,4 @@
-package command
+package process
 
 import (
 	"io"
@@ -9,26 +9,27 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
+// The values of --log-level and --log-format.
 const (
-	logDebug = "debug"
-	logInfo  = "info"
-	logError = "error"
+	LogDebug = "debug"
+	LogInfo  = "info"
+	LogError = "error"
 
-	logJSON = "json"
-	logText = "text"
+	LogJSON = "json"
+	LogText = "text"
 )
 
-// newLogger returns the root logger, which writes as all our processes do. Debug shows V(1). There is no sampling, since no line about a change of the node
+// NewLogger returns the root logger, which writes as all our processes do. Debug shows V(1). There is no sampling, since no line about a change of the node
 // may be lost.
-func newLogger(level, format string, out io.Writer) logr.Logger {
-	levels := map[string]zapcore.Level{logDebug: zapcore.DebugLevel, logInfo: zapcore.InfoLevel, logError: zapcore.ErrorLevel}
+func NewLogger(level, format string, out io.Writer) logr.Logger {
+	levels := map[string]zapcore.Level{LogDebug: zapcore.DebugLevel, LogInfo: zapcore.InfoLevel, LogError: zapcore.ErrorLevel}
 	sink := zapcore.Lock(zapcore.AddSync(out))
 	core := zapcore.NewCore(newEncoder(format), sink, levels[level])
 	return zapr.NewLogger(zap.New(core, zap.ErrorOutput(sink), zap.AddStacktrace(zapcore.DPanicLevel)))
 }
 
 func newEncoder(format string) zapcore.Encoder {
-	if format == logText {
+	if format == LogText {
 		config := zap.NewDevelopmentEncoderConfig()
 		config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 		return zapcore.NewConsoleEncoder(config)
