@@ -15,7 +15,7 @@ GO       := GOGC=400 go
 ROOT     := $(CURDIR)
 CACHE    := $(ROOT)/.cache
 TOOLS    := $(CACHE)/tools
-MODULES  := . apis charts images tools/awsmodel e2e e2e/calico e2e/nodeimage/programs
+MODULES  := . apis charts images cmd/gardenet-service-router tools/awsmodel e2e e2e/calico e2e/nodeimage/programs
 COMMANDS := $(notdir $(wildcard cmd/*))
 # Where the API server for tests is kept; TRELLIS_ASSETS moves it, e.g. to share it between checkouts.
 ASSETS   := $(abspath $(or $(TRELLIS_ASSETS),$(CACHE)/envtest))
@@ -61,7 +61,7 @@ build: $(addprefix bin/,$(COMMANDS)) ## Build static, stripped binaries into bin
 .PHONY: FORCE
 bin/%: FORCE
 	$(call say,'building $@ $(VERSION)')
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $@ ./cmd/$*
+	@cd cmd/$* && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o '$(ROOT)/$@' .
 
 .PHONY: images
 images: ## Build an image of each binary, with its bill of materials, into bin/images; PUSH=<repository> pushes them, SIGN_KEY=<file> signs them
@@ -129,7 +129,7 @@ site-serve: $(TOOLS)/hugo ## Serve the documentation on http://localhost:1313, r
 PURE := /internal/(architecture|controllerinstallation/rollout|network/(calico|gardenet)|gardenet/(nft|policy|desired))(/|$$)
 # A package whose exploration is shorter with the race detector, and complete without it.
 LONG := /internal/infrastructure/aws$$
-UNIT_MODULES := . apis charts images tools/awsmodel
+UNIT_MODULES := . apis charts images cmd/gardenet-service-router tools/awsmodel
 
 .PHONY: unit
 unit: $(TOOLS)/gotestsum ## Run the tests that need Go only, a sample of the longest of them: no API server and no other program
@@ -160,6 +160,8 @@ test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, an
 	@cd charts && ../tools/test
 	@cd images && ../tools/test
 	@cd tools/awsmodel && ../test
+	$(call say,'cmd/gardenet-service-router: rules of Services$(comma) verified and handed over')
+	@cd cmd/gardenet-service-router && ../../tools/test
 	$(call say,'e2e/nodeimage/programs: what NetworkPolicies become')
 	@cd e2e/nodeimage/programs && ../../../tools/test
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
@@ -202,7 +204,7 @@ loadbalancers-test: envtest-assets ## Run the aws-load-balancer-controller in a 
 ##@ With packets, on this machine's kernel (root; Debian: nftables)
 
 .PHONY: e2e-gardenet
-e2e-gardenet: envtest-assets ## Run agents of gardenet on two nodes that are network namespaces, and send packets between their pods
+e2e-gardenet: envtest-assets ## Run agents and service routers of gardenet on two nodes that are network namespaces, and send packets between their pods
 	@cd e2e && go test -tags gardenet -count=1 -v -timeout 20m ./gardenet
 
 ##@ On kind (Docker)

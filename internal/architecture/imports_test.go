@@ -11,7 +11,7 @@ import (
 )
 
 func TestImports(t *testing.T) {
-	for _, module := range []string{".", "apis", "charts", "images", "e2e"} {
+	for _, module := range []string{".", "apis", "charts", "images", "cmd/gardenet-service-router", "e2e"} {
 		t.Run("module "+module, func(t *testing.T) {
 			packages := loadGraph(t, module, "./...")
 			require.NotEmpty(t, packages.ours())

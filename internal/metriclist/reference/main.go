@@ -63,7 +63,8 @@ type binaryMetrics struct {
 	metrics []metriclist.Metric
 }
 
-// metricsOfBinaries builds all binaries and lets each of them list its metrics, in the order of their names.
+// metricsOfBinaries builds all binaries of the root module and lets each of them list its metrics, in the order of their names. The metrics of the others, which link
+// components of Kubernetes, are those components' own.
 func metricsOfBinaries(ctx context.Context, root string) ([]binaryMetrics, error) {
 	scratch, err := os.MkdirTemp("", "metrics-")
 	if err != nil {
@@ -78,7 +79,8 @@ func metricsOfBinaries(ctx context.Context, root string) ([]binaryMetrics, error
 	build.Dir, build.Stderr = root, os.Stderr
 	var names []string
 	for _, folder := range folders {
-		if folder.IsDir() && !strings.HasPrefix(folder.Name(), toolPrefix) {
+		_, err := os.Stat(filepath.Join(root, "cmd", folder.Name(), "go.mod"))
+		if folder.IsDir() && !strings.HasPrefix(folder.Name(), toolPrefix) && os.IsNotExist(err) {
 			names = append(names, folder.Name())
 			build.Args = append(build.Args, "./cmd/"+folder.Name())
 		}
