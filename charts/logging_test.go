@@ -84,6 +84,12 @@ func TestLogging_Lines(t *testing.T) {
 			map[string]string{"severity": "info", "log": "Verified the node", "node": "one"},
 			time.Date(2026, time.November, 23, 5, 9, 45, 702795925, time.UTC),
 		},
+		"gardenet's service router, which logs as Kubernetes' proxier does": {
+			"network-controller", "gardenet-service-router-x7k2p", "gardenet-service-router",
+			`{"level":"info","ts":"2026-11-23T05:09:45.702795925Z","logger":"router","msg":"Sync failed","ipFamily":"IPv4","retryingTime":"30s"}`,
+			map[string]string{"severity": "info", "source": "router", "log": "Sync failed", "ipFamily": "IPv4", "retryingTime": "30s"},
+			time.Date(2026, time.November, 23, 5, 9, 45, 702795925, time.UTC),
+		},
 		"our machine controller": {
 			"worker-controller", "machine-controller-manager", "machine-controller-manager-provider-openstack",
 			`{"level":"error","ts":"2026-11-23T05:09:45.702795925Z","logger":"driver","msg":"Process failed","error":"no such file"}`,

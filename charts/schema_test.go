@@ -73,6 +73,14 @@ func TestRender_InvalidValues(t *testing.T) {
 			},
 			want: []string{`imageVectorOverwrite: names the image "gardenet-agent"`, "give one of them"},
 		},
+		"two images of gardenet's service router": {
+			chart: "network-controller",
+			values: map[string]any{
+				"gardenetServiceRouter": map[string]any{"image": map[string]any{"tag": "v1"}},
+				"imageVectorOverwrite":  "images: [{name: gardenet-service-router, repository: x}]",
+			},
+			want: []string{`imageVectorOverwrite: names the image "gardenet-service-router"`, "give one of them"},
+		},
 		"a type that the binary does not serve": {values: map[string]any{"types": []string{"openstack", "calico"}}, want: []string{"'/types/1'", "'openstack', 'aws'"}},
 		"a type that a secondary does not observe": {
 			values: map[string]any{"role": "secondary", "types": []string{"openstack", "aws"}}, want: []string{"'/types/1'", "'openstack'"},

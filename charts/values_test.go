@@ -178,6 +178,7 @@ func allValues(name string) map[string]any {
 	}
 	if name == "network-controller" {
 		values["gardenetAgent"] = map[string]any{"image": map[string]any{"digest": digest}}
+		values["gardenetServiceRouter"] = map[string]any{"image": map[string]any{"repository": "registry.example.org/service-router", "tag": "v9"}}
 	}
 	if name == "worker-controller" {
 		values["disableWebhooks"] = []string{"*"}

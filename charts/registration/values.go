@@ -69,7 +69,7 @@ func (o Options) image(binary string) Values {
 }
 
 // images returns the path in the values of the chart of each image of Trellis that it deploys, by binary. A primary for Worker has a machine controller for
-// each type, one for Network the agent of gardenet.
+// each type, one for Network the agent and the service router of gardenet.
 func (e Entry) images() map[string][]string {
 	images := map[string][]string{e.Chart: {"image"}}
 	if e.Role == RoleSecondary {
@@ -77,6 +77,7 @@ func (e Entry) images() map[string][]string {
 	}
 	if e.Chart == "network-controller" && slices.Contains(e.Types, "gardenet") {
 		images["gardenet-agent"] = []string{"gardenetAgent", "image"}
+		images["gardenet-service-router"] = []string{"gardenetServiceRouter", "image"}
 	}
 	if e.Chart == "worker-controller" {
 		for _, providerType := range e.Types {

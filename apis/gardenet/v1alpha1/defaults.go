@@ -44,6 +44,8 @@ func (c *NetworkConfig) Default(infrastructure networking.Infrastructure) *Netwo
 	if *effective.NetworkPolicy.Enabled && effective.NetworkPolicy.Established == "" {
 		effective.NetworkPolicy.Established = EstablishedRecheck
 	}
+	fill(&effective.ServiceRouting, ServiceRouting{})
+	fill(&effective.ServiceRouting.Enabled, false)
 	for _, feature := range []**Feature{&effective.HostPorts, &effective.Bandwidth} {
 		fill(feature, Feature{})
 		fill(&(*feature).Enabled, true)

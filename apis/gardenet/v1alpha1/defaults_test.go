@@ -53,6 +53,8 @@ resources:
     requests:
       cpu: 10m
       memory: 40Mi
+serviceRouting:
+  enabled: false
 snatToUpstreamDNS:
   enabled: true
 `

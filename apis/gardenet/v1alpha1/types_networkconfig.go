@@ -34,6 +34,9 @@ type NetworkConfig struct {
 	// NetworkPolicy configures the enforcement of NetworkPolicies.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
+	// ServiceRouting routes Services without kube-proxy.
+	// +optional
+	ServiceRouting *ServiceRouting `json:"serviceRouting,omitempty"`
 	// HostPorts serves the host ports of containers.
 	// +optional
 	HostPorts *Feature `json:"hostPorts,omitempty"`
@@ -135,6 +138,16 @@ const (
 	EstablishedRecheck Established = "recheck" // those that are not allowed any more end
 	EstablishedKeep    Established = "keep"    // they go on
 )
+
+// ServiceRouting configures who routes Services.
+type ServiceRouting struct {
+	// Enabled lets gardenet route Services on each node, as kube-proxy does. It is required where spec.kubernetes.kubeProxy.enabled of the Shoot is false, and
+	// not allowed where that is true.
+	//
+	// Default: false.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+}
 
 // Feature is a part of the plugin that can be switched off.
 type Feature struct {

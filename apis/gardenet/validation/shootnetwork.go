@@ -76,6 +76,7 @@ func evaluate(shoot *gardencorev1beta1.Shoot, infrastructure networking.Infrastr
 			return result
 		}
 	}
+	result.errs = append(result.errs, ValidateServiceRouting(config, shoot.Spec.Kubernetes.KubeProxy)...)
 	result.errs = append(result.errs, ValidateNetworkConfig(config, shoot.Spec.Networking.IPFamilies, infrastructure, path)...)
 	result.effective = config.Default(infrastructure)
 	result.warnings = WarningsOf(result.effective, infrastructure)

@@ -15,6 +15,8 @@ import (
 const (
 	configField   = "spec.networking.providerConfig"
 	proxyField    = "spec.kubernetes.kubeProxy.enabled"
+	routingField  = "spec.networking.providerConfig.serviceRouting.enabled"
+	routing       = `"serviceRouting":{"enabled":true}`
 	familiesField = "spec.networking.ipFamilies"
 
 	overlayOn  = `"overlay":{"enabled":true}`
@@ -59,9 +61,17 @@ func TestValidateShootNetwork_New(t *testing.T) {
 		// want are a field and a part of its error, one after the other.
 		want, warnings []string
 	}{
-		"nothing configured":              {shoot: shootWith("")},
-		"kube-proxy with nftables":        {shoot: shootWith("", withProxyMode(gardencorev1beta1.ProxyModeNFTables))},
-		"no kube-proxy":                   {shoot: shootWith("", withoutKubeProxy), want: []string{proxyField, `which network type "gardenet" cannot: leave kube-proxy enabled`}},
+		"nothing configured":       {shoot: shootWith("")},
+		"kube-proxy with nftables": {shoot: shootWith("", withProxyMode(gardencorev1beta1.ProxyModeNFTables))},
+		"no kube-proxy":            {shoot: shootWith("", withoutKubeProxy), want: []string{proxyField, "set spec.networking.providerConfig.serviceRouting.enabled to true, or leave kube-proxy enabled"}},
+		"no kube-proxy, and gardenet is not to route Services": {
+			shoot: shootWith(`"serviceRouting":{"enabled":false}`, withoutKubeProxy), want: []string{proxyField, "serviceRouting.enabled to true"},
+		},
+		"gardenet instead of kube-proxy": {shoot: shootWith(routing, withoutKubeProxy)},
+		"gardenet besides kube-proxy":    {shoot: shootWith(routing), want: []string{routingField, "set it to false, or spec.kubernetes.kubeProxy.enabled to false"}},
+		"gardenet besides kube-proxy that is enabled": {
+			shoot: shootWith(routing, withProxyMode(gardencorev1beta1.ProxyModeNFTables)), want: []string{routingField, "kube-proxy routes Services already"},
+		},
 		"both families":                   {shoot: shootWith("", inFamilies(ipv4, ipv6))},
 		"IPv6 on Azure":                   {shoot: shootWith("", inFamilies(ipv6)), infrastructure: "azure", want: []string{familiesField, "leave IPv6 out"}},
 		"a family twice":                  {shoot: shootWith("", inFamilies(ipv4, ipv4)), want: []string{familiesField, "use [IPv4]"}},
@@ -113,6 +123,10 @@ func TestValidateShootNetwork_Update(t *testing.T) {
 		"another port while waking up":              {before: shootWith(overlayOn, hibernated), after: shootWith(otherPort), want: []string{vxlan, again}},
 		"a second family":                           {before: shootWith(""), after: shootWith("", inFamilies(ipv4, ipv6))},
 		"kube-proxy disabled":                       {before: shootWith(""), after: shootWith("", withoutKubeProxy), want: []string{proxyField, "leave kube-proxy enabled"}},
+		"kube-proxy replaced":                       {before: shootWith(""), after: shootWith(routing, withoutKubeProxy)},
+		"kube-proxy again":                          {before: shootWith(routing, withoutKubeProxy), after: shootWith("")},
+		"kube-proxy again, and gardenet stays":      {before: shootWith(routing, withoutKubeProxy), after: shootWith(routing), want: []string{routingField, "set it to false"}},
+		"gardenet does not route any more":          {before: shootWith(routing, withoutKubeProxy), after: shootWith("", withoutKubeProxy), want: []string{proxyField, "serviceRouting.enabled to true"}},
 		"an old error with another change":          {before: shootWith(`"mtu":1`), after: shootWith(`"mtu":1,` + overlayOff)},
 		"a second error":                            {before: shootWith(`"mtu":1`), after: shootWith(`"mtu":1,"ipam":{"type":"dhcp"}`), want: []string{configField + ".ipam.type", "write host-local"}},
 		"a configuration that is repaired":          {before: shootWith(`"mtu":"1"`), after: shootWith(`"mtu":1400`)},

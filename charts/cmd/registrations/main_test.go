@@ -86,6 +86,9 @@ func TestGenerate(t *testing.T) {
     gardenetAgent:
       image:
         repository: registry.example.org/images/gardenet-agent
+    gardenetServiceRouter:
+      image:
+        repository: registry.example.org/images/gardenet-service-router
     image:
       repository: registry.example.org/images/network-controller
     logLevel: debug

@@ -15,14 +15,16 @@ logs:
 - {pod: calico-typha, container: calico-typha, formats: [calico]}
 - {pod: calico-kube-controllers, container: calico-kube-controllers, formats: [calico]}
 - {pod: gardenet-agent, container: gardenet-agent, formats: [json]}
+- {pod: gardenet-service-router, container: gardenet-service-router, formats: [json]}
 {{- end -}}
 
-{{/* The image of gardenet's agent, by the name that the binary looks up. */}}
+{{/* The images of gardenet, by the names that the binary looks up. */}}
 {{- define "images" -}}
-{{- with (.Values.gardenetAgent).image -}}
-{{- $repository := .repository | default "ghcr.io/trellis-garden/trellis/gardenet-agent" -}}
+{{- range $name, $image := dict "gardenet-agent" (.Values.gardenetAgent).image "gardenet-service-router" (.Values.gardenetServiceRouter).image -}}
+{{- with $image -}}
+{{- $repository := .repository | default (printf "ghcr.io/trellis-garden/trellis/%s" $name) -}}
 {{- if or .repository .tag .digest }}
-- name: gardenet-agent
+- name: {{ $name }}
   {{- if .digest }}
   ref: {{ printf "%s:%s@%s" $repository (.tag | default (include "common.version" $)) .digest | quote }}
   {{- else }}
@@ -31,6 +33,7 @@ logs:
   tag: {{ . | quote }}
   {{- end }}
   {{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -29,7 +29,11 @@ func TestValidate(t *testing.T) {
 			fields: []string{configField}, message: "the fields are bandwidth, hostPorts, ipam",
 		},
 		"no kind":       {shoot: shootWith(`{}`), fields: []string{configField}, message: "set apiVersion to gardenet.networking.extensions.gardener.cloud/v1alpha1 and kind to NetworkConfig"},
-		"no kube-proxy": {shoot: shootWith("", withoutKubeProxy), fields: []string{"spec.kubernetes.kubeProxy.enabled"}, message: "leave kube-proxy enabled"},
+		"no kube-proxy": {shoot: shootWith("", withoutKubeProxy), fields: []string{"spec.kubernetes.kubeProxy.enabled"}, message: "set spec.networking.providerConfig.serviceRouting.enabled to true, or leave kube-proxy enabled"},
+		"no kube-proxy, but gardenet routes Services": {shoot: shootWith(`{`+kind+`,"serviceRouting":{"enabled":true}}`, withoutKubeProxy)},
+		"kube-proxy, and gardenet routes Services": {
+			shoot: shootWith(`{` + kind + `,"serviceRouting":{"enabled":true}}`), fields: []string{configField + ".serviceRouting.enabled"}, message: "kube-proxy routes Services already",
+		},
 		"several errors": {
 			shoot: shootWith(`{`+kind+`,"mtu":1,"ipam":{"type":"dhcp"}}`, withoutKubeProxy), message: "write host-local",
 			fields: []string{"spec.kubernetes.kubeProxy.enabled", configField + ".ipam.type", configField + ".mtu"},

@@ -7,23 +7,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// roleName is the name of the ClusterRole and its binding.
-const roleName = "gardener.cloud:gardenet:agent"
+// The names of ClusterRoles and their bindings.
+const (
+	agentRole  = "gardener.cloud:gardenet:agent"
+	routerRole = "gardener.cloud:gardenet:service-router"
+)
 
 // account returns the agents' ServiceAccount, with their rights.
-func (s *settings) account() []client.Object {
+func (s *settings) account() []client.Object { return accountWith(agentName, agentRole, s.rules()) }
+
+// accountWith returns a ServiceAccount and its rights.
+func accountWith(name, role string, rules []rbacv1.PolicyRule) []client.Object {
 	typeMeta := func(kind string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
 	}
 	return []client.Object{
 		&corev1.ServiceAccount{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: inKubeSystem(agentName), AutomountServiceAccountToken: new(false),
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: inKubeSystem(name, name), AutomountServiceAccountToken: new(false),
 		},
-		&rbacv1.ClusterRole{TypeMeta: typeMeta("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: roleName}, Rules: s.rules()},
+		&rbacv1.ClusterRole{TypeMeta: typeMeta("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: role}, Rules: rules},
 		&rbacv1.ClusterRoleBinding{
-			TypeMeta: typeMeta("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: roleName},
-			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleName},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: agentName, Namespace: metav1.NamespaceSystem}},
+			TypeMeta: typeMeta("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: role},
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: metav1.NamespaceSystem}},
 		},
 	}
 }

@@ -18,7 +18,16 @@ const labelToPublicNetworks = "networking.gardener.cloud/to-public-networks"
 
 // daemonSet returns the agents, which read the ConfigMap of a name.
 func (s *settings) daemonSet(document string) (*appsv1.DaemonSet, error) {
-	object := inKubeSystem(agentName)
+	daemonSet := daemonSetOf(agentName, s.pod(document))
+	if err := references.InjectAnnotations(daemonSet); err != nil {
+		return nil, fmt.Errorf("referring to the configuration: %w", err)
+	}
+	return daemonSet, nil
+}
+
+// daemonSetOf returns a DaemonSet that nodes depend on.
+func daemonSetOf(name string, pod corev1.PodSpec) *appsv1.DaemonSet {
+	object := inKubeSystem(name, name)
 	// A node accepts pods only when this pod is ready.
 	object.Labels[v1beta1constants.LabelNodeCriticalComponent] = "true"
 	labels := maps.Clone(object.Labels)
@@ -26,34 +35,30 @@ func (s *settings) daemonSet(document string) (*appsv1.DaemonSet, error) {
 	for _, label := range []string{v1beta1constants.LabelNetworkPolicyShootToAPIServer, v1beta1constants.LabelNetworkPolicyToDNS, labelToPublicNetworks} {
 		labels[label] = v1beta1constants.LabelNetworkPolicyAllowed
 	}
-	daemonSet := &appsv1.DaemonSet{
+	return &appsv1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "DaemonSet"},
 		ObjectMeta: object,
 		Spec: appsv1.DaemonSetSpec{
 			RevisionHistoryLimit: new(int32(2)),
-			Selector:             &metav1.LabelSelector{MatchLabels: selector()},
+			Selector:             &metav1.LabelSelector{MatchLabels: selector(name)},
 			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
 				Type: appsv1.RollingUpdateDaemonSetStrategyType,
-				// Packets do not depend on the agent: an update is quick, and disturbs only pods that start.
+				// Packets do not depend on the pod: an update is quick, and disturbs only what changes meanwhile.
 				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromString("10%"))},
 			},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: s.pod(document)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
 		},
 	}
-	if err := references.InjectAnnotations(daemonSet); err != nil {
-		return nil, fmt.Errorf("referring to the configuration: %w", err)
-	}
-	return daemonSet, nil
 }
 
 // metricsService selects the agents for Prometheus. Nobody connects to it.
 func metricsService() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: inKubeSystem(agentName),
+		ObjectMeta: inKubeSystem(agentName, agentName),
 		Spec: corev1.ServiceSpec{
 			ClusterIP: corev1.ClusterIPNone,
-			Selector:  selector(),
+			Selector:  selector(agentName),
 			Ports:     []corev1.ServicePort{{Name: portName, Port: port, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(port)}},
 		},
 	}

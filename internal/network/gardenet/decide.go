@@ -23,6 +23,10 @@ func decide(shoot *network.Shoot) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	routerImage, err := shoot.Image(routerName)
+	if err != nil {
+		return nil, err
+	}
 	effective := given.Default(shoot.Infrastructure)
 	s := &settings{
 		config:              effective,
@@ -31,7 +35,9 @@ func decide(shoot *network.Shoot) (*settings, error) {
 		infrastructure:      shoot.Infrastructure,
 		namespace:           shoot.Network.Namespace,
 		verticalAutoscaling: shoot.VerticalAutoscaling,
+		apiServerHost:       shoot.APIServerHost,
 		image:               image,
+		routerImage:         routerImage,
 	}
 	for _, ranges := range []struct {
 		what  string
@@ -39,6 +45,7 @@ func decide(shoot *network.Shoot) (*settings, error) {
 		into  *[]netip.Prefix
 	}{
 		{"pods", shoot.PodRanges, &s.podRanges},
+		{"Services", shoot.ServiceRanges, &s.serviceRanges},
 		{"nodes", shoot.NodeRanges, &s.nodeRanges},
 		{"masquerade.nonMasqueradeCIDRs", effective.Masquerade.NonMasqueradeCIDRs, &s.except},
 	} {
@@ -61,6 +68,9 @@ func formOf(effective *v1alpha1.NetworkConfig) form {
 		decided.Routes, decided.Tunnel = config.RoutesTunnel, &tunnel{ID: *overlay.VXLAN.ID, Port: *overlay.VXLAN.Port}
 	case *overlay.CreatePodRoutes:
 		decided.Routes = config.RoutesNodes
+	}
+	if *effective.ServiceRouting.Enabled {
+		decided.Services = servicesRouted
 	}
 	return decided
 }

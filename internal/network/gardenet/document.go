@@ -49,7 +49,7 @@ func (s *settings) document() (*corev1.ConfigMap, error) {
 	}
 	hash := sha256.Sum256([]byte(content))
 	const digits = 8
-	object := inKubeSystem(documentPrefix + hex.EncodeToString(hash[:])[:digits])
+	object := inKubeSystem(documentPrefix+hex.EncodeToString(hash[:])[:digits], agentName)
 	object.Labels[references.LabelKeyGarbageCollectable] = references.LabelValueGarbageCollectable
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: object, Immutable: new(true),

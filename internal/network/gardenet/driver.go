@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/trellis-garden/trellis/apis/gardenet/validation"
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/network"
 )
@@ -20,12 +21,16 @@ var _ network.Driver = (*Driver)(nil)
 // New returns the driver.
 func New() *Driver { return &Driver{} }
 
-// Capabilities implements network.Driver: gardenet routes no Services.
+// Capabilities implements network.Driver. Who routes Services must not need one to reach the API server.
 func (d *Driver) Capabilities(shoot *network.Shoot) network.Capabilities {
-	if _, err := decode(shoot); err != nil {
+	config, err := decode(shoot)
+	if err != nil {
 		return network.Capabilities{}
 	}
-	return network.Capabilities{IPv6: true, DualStack: true}
+	routes := *config.Default(shoot.Infrastructure).ServiceRouting.Enabled
+	return network.Capabilities{
+		RoutesServices: routes, ServiceRouting: validation.ServiceRoutingRemedy, NeedsAPIServerHost: routes, IPv6: true, DualStack: true,
+	}
 }
 
 // Validate implements network.Driver.

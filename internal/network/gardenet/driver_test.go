@@ -18,7 +18,10 @@ import (
 )
 
 func TestDriver_Capabilities(t *testing.T) {
-	assert.Equal(t, network.Capabilities{IPv6: true, DualStack: true}, New().Capabilities(shootOn(t, "aws", "")), "it routes no Services")
+	const remedy = "set spec.networking.providerConfig.serviceRouting.enabled to true"
+	assert.Equal(t, network.Capabilities{ServiceRouting: remedy, IPv6: true, DualStack: true}, New().Capabilities(shootOn(t, "aws", "")), "kube-proxy routes Services")
+	assert.Equal(t, network.Capabilities{RoutesServices: true, ServiceRouting: remedy, NeedsAPIServerHost: true, IPv6: true, DualStack: true},
+		New().Capabilities(shootOn(t, "aws", routing, withoutKubeProxy)))
 	assert.Zero(t, New().Capabilities(shootOn(t, "aws", "mtu: large")))
 }
 
@@ -43,7 +46,13 @@ func TestDriver_Validate(t *testing.T) {
 		},
 		"no range of pods at all":  {shootOn(t, "aws", "", func(s *network.Shoot) { s.PodRanges = []string{"all"} }), `"all" is no range: give ranges in CIDR notation`},
 		"no range of nodes at all": {shootOn(t, "aws", "", func(s *network.Shoot) { s.NodeRanges = []string{"all"} }), `spec.networking.nodes: Invalid value`},
-		"no ranges of nodes known": {shootOn(t, "aws", "", func(s *network.Shoot) { s.NodeRanges = nil }), ""},
+		"no range of Services at all": {
+			shootOn(t, "aws", "", func(s *network.Shoot) { s.ServiceRanges = []string{"all"} }), `spec.networking.services: Invalid value`,
+		},
+		"Services are routed twice": {shootOn(t, "aws", routing), "spec.networking.providerConfig.serviceRouting.enabled: Forbidden: kube-proxy routes Services already"},
+		"Services are routed once":  {shootOn(t, "aws", routing, withoutKubeProxy), ""},
+		"the contract refuses this": {shootOn(t, "aws", "", withoutKubeProxy), ""},
+		"no ranges of nodes known":  {shootOn(t, "aws", "", func(s *network.Shoot) { s.NodeRanges = nil }), ""},
 		"no families of the Network": {
 			shootOn(t, "aws", "", func(s *network.Shoot) { s.Network.Spec.IPFamilies = nil }), "",
 		},
@@ -149,6 +158,56 @@ func TestDaemonSet_Privileges(t *testing.T) {
 	assert.Equal(t, map[string]bool{"/etc/cni/net.d": true, "/opt/cni/bin": true, "/proc/sys/net": true}, writable)
 }
 
+// A router may change the network of its node and watch what it routes. Nothing of it can be reached from outside but what load balancers ask.
+func TestServiceRouter_Privileges(t *testing.T) {
+	s := decided(t, shootOn(t, "aws", routing, withoutKubeProxy))
+	objects := s.serviceRouter()
+	daemonSet, role := find[*appsv1.DaemonSet](t, objects), find[*rbacv1.ClusterRole](t, objects)
+	pod := daemonSet.Spec.Template.Spec
+	assert.Equal(t, find[*corev1.ServiceAccount](t, objects).Name, pod.ServiceAccountName)
+	assert.NotEqual(t, agentName, pod.ServiceAccountName)
+	assert.True(t, pod.HostNetwork)
+	assert.Empty(t, pod.Volumes)
+	require.Len(t, pod.Containers, 1)
+	container := pod.Containers[0]
+	assert.Equal(t, &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: []corev1.Capability{"NET_ADMIN"}}, container.SecurityContext.Capabilities)
+	assert.Empty(t, container.Ports)
+	assert.Contains(t, container.Args, "--bind-address=127.0.0.1:19082")
+	for _, probe := range []*corev1.Probe{container.LivenessProbe, container.ReadinessProbe} {
+		assert.Equal(t, "127.0.0.1", probe.HTTPGet.Host)
+		assert.EqualValues(t, 19082, probe.HTTPGet.Port.IntVal)
+	}
+	assert.Equal(t, []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"nodes", "services"}, Verbs: []string{"list", "watch"}},
+		{APIGroups: []string{"discovery.k8s.io"}, Resources: []string{"endpointslices"}, Verbs: []string{"list", "watch"}},
+	}, role.Rules)
+}
+
+// Who routes Services must not need one, and the agent must not either when there may be none.
+func TestServiceRouter_APIServer(t *testing.T) {
+	host := func(pod corev1.PodSpec) string {
+		for _, variable := range pod.Containers[0].Env {
+			if variable.Name == "KUBERNETES_SERVICE_HOST" {
+				return variable.Value
+			}
+		}
+		return ""
+	}
+	rendering, err := New().Render(shootOn(t, "aws", routing, withoutKubeProxy))
+	require.NoError(t, err)
+	found := 0
+	for _, object := range rendering.Shoot {
+		if daemonSet, ok := object.(*appsv1.DaemonSet); ok {
+			found++
+			assert.Equal(t, "api.one.dev.example.org", host(daemonSet.Spec.Template.Spec), daemonSet.Name)
+		}
+	}
+	assert.Equal(t, 2, found)
+	rendering, err = New().Render(shootOn(t, "aws", ""))
+	require.NoError(t, err)
+	assert.Empty(t, host(find[*appsv1.DaemonSet](t, rendering.Shoot).Spec.Template.Spec), "Gardener decides")
+}
+
 func TestRules(t *testing.T) {
 	for sentence, test := range map[string]struct {
 		infrastructure, config string
@@ -198,7 +257,7 @@ func TestReportsNetwork(t *testing.T) {
 }
 
 func TestImageVector(t *testing.T) {
-	assert.Equal(t, []string{agentName}, vector(t).Names())
+	assert.Equal(t, []string{agentName, routerName}, vector(t).Names())
 	assert.Equal(t, "ghcr.io/trellis-garden/trellis/gardenet-agent:v0.1.0", decided(t, shootOn(t, "aws", "")).image)
 	shoot := shootOn(t, "aws", "")
 	shoot.Image = func(string) (string, error) { return "", assert.AnError }

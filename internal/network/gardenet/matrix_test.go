@@ -36,7 +36,13 @@ func matrix(t *testing.T) []matrixCase {
 	} {
 		cases = append(cases, matrixCase{"{" + setting + "}", shootOn(t, "aws", setting)})
 	}
-	cases = append(cases, matrixCase{"no vertical pod autoscaler", shootOn(t, "aws", "", withoutVPA)})
+	cases = append(cases,
+		matrixCase{"no vertical pod autoscaler", shootOn(t, "aws", "", withoutVPA)},
+		matrixCase{"Services without kube-proxy", shootOn(t, "aws", routing, withoutKubeProxy)},
+		matrixCase{"Services without kube-proxy, no vertical pod autoscaler", shootOn(t, "aws", routing, withoutKubeProxy, withoutVPA)},
+		matrixCase{"Services without kube-proxy, [IPv6 IPv4]", shootOn(t, "aws", routing, withFamilies(ipv6, ipv4), withoutKubeProxy)},
+		matrixCase{"Services besides kube-proxy", shootOn(t, "aws", routing)},
+	)
 	for _, infrastructure := range []string{"aws", "azure", "local", "openstack", "ironcore"} {
 		for _, overlay := range []string{"unset", "{enabled: true}", "{enabled: false}", "{enabled: false, createPodRoutes: true}", "{enabled: false, createPodRoutes: false}"} {
 			for _, families := range [][]extensionsv1alpha1.IPFamily{{ipv4}, {ipv6}, {ipv4, ipv6}, {ipv6, ipv4}} {

@@ -42,6 +42,16 @@ func alerts() []monitoring.Alert {
 			Description: "{{ $labels.pod }} is not ready on node {{ $labels.node }}, which is. Pods there may have no network, or an outdated one.",
 		},
 		{
+			// Nobody can connect to routers from outside, so that there are no metrics of theirs.
+			Name: "GardenetServiceRouterNotReady",
+			Expression: `max by (node, pod) (kube_pod_info{created_by_kind="DaemonSet", created_by_name="` + routerName + `", namespace="kube-system", type="shoot"})` +
+				` and on (pod) (kube_pod_status_ready{condition="true", namespace="kube-system", type="shoot"} == 0)` +
+				` and on (node) (kube_node_status_condition{condition="Ready", status="true", type="shoot"} == 1)`,
+			Wait: "30m", Severity: "warning", Visibility: "all",
+			Summary:     "Services are not routed on a node, or not by kube-proxy yet.",
+			Description: "{{ $labels.pod }} is not ready on node {{ $labels.node }}, which is. Its logs say whether it waits for the API server or for kube-proxy.",
+		},
+		{
 			// An agent that has nothing to change verifies the node every ten minutes.
 			Name:       "GardenetNodeOutOfSync",
 			Expression: `time() - gardenet_last_success_timestamp_seconds > 1800`,

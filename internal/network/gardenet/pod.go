@@ -49,8 +49,15 @@ func (s *settings) pod(document string) corev1.PodSpec {
 	for _, folder := range hostFolders() {
 		volumes = append(volumes, onNode(folder))
 	}
+	spec := onEachNode(agentName)
+	spec.InitContainers, spec.Containers, spec.Volumes = []corev1.Container{s.installPlugins()}, []corev1.Container{s.agent()}, volumes
+	return spec
+}
+
+// onEachNode is what a pod of a node has besides containers and volumes.
+func onEachNode(account string) corev1.PodSpec {
 	return corev1.PodSpec{
-		ServiceAccountName:           agentName,
+		ServiceAccountName:           account,
 		AutomountServiceAccountToken: new(true),
 		PriorityClassName:            "system-node-critical",
 		HostNetwork:                  true,
@@ -59,9 +66,6 @@ func (s *settings) pod(document string) corev1.PodSpec {
 		Tolerations:                   []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		TerminationGracePeriodSeconds: new(int64(5)),
 		SecurityContext:               &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
-		InitContainers:                []corev1.Container{s.installPlugins()},
-		Containers:                    []corev1.Container{s.agent()},
-		Volumes:                       volumes,
 	}
 }
 
@@ -102,16 +106,26 @@ func (s *settings) agent() corev1.Container {
 			"--host-root=" + hostRoot,
 			fmt.Sprintf("--bind-address=:%d", port),
 		},
-		Env: []corev1.EnvVar{{
-			Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "spec.nodeName"}},
-		}},
+		Env:             s.environment(),
 		Ports:           []corev1.ContainerPort{{Name: portName, ContainerPort: port, HostPort: port, Protocol: corev1.ProtocolTCP}},
 		Resources:       corev1.ResourceRequirements{Requests: resources.Requests, Limits: resources.Limits},
 		SecurityContext: securityContext("NET_ADMIN", "NET_RAW"),
-		LivenessProbe:   probe("/healthz", 10, 6),
-		ReadinessProbe:  probe("/readyz", 5, 3),
+		LivenessProbe:   probe("/healthz", "", port, 10, 6),
+		ReadinessProbe:  probe("/readyz", "", port, 5, 3),
 		VolumeMounts:    mounts,
 	}
+}
+
+// environment is the name of the Node, and where the API server is if that must not be a Service.
+func (s *settings) environment() []corev1.EnvVar {
+	environment := []corev1.EnvVar{{
+		Name: "NODE_NAME", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "spec.nodeName"}},
+	}}
+	if s.form.Services != "" && s.apiServerHost != "" {
+		environment = append(environment,
+			corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: s.apiServerHost}, corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: "443"})
+	}
+	return environment
 }
 
 // securityContext is that of a container that runs as root, which owns the files of the node that it writes, but with no more capabilities than these.
@@ -125,9 +139,10 @@ func securityContext(capabilities ...corev1.Capability) *corev1.SecurityContext 
 	}
 }
 
-func probe(path string, period, failures int32) *corev1.Probe {
+// probe asks the host, that of the pod if it is empty.
+func probe(path, host string, port, period, failures int32) *corev1.Probe {
 	return &corev1.Probe{
-		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}},
+		ProbeHandler:     corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Host: host, Port: intstr.FromInt32(port), Scheme: corev1.URISchemeHTTP}},
 		PeriodSeconds:    period,
 		FailureThreshold: failures,
 		TimeoutSeconds:   5,

@@ -31,17 +31,20 @@ func (s *settings) render() (*network.Rendering, error) {
 	if s.verticalAutoscaling {
 		objects = append(objects, s.verticalPodAutoscaler())
 	}
+	if s.form.Services != "" {
+		objects = append(objects, s.serviceRouter()...)
+	}
 	status := v1alpha1.NewNetworkStatus()
 	status.Effective = s.config
 	return &network.Rendering{Shoot: objects, Seed: seed, Form: s.form, Status: status}, nil
 }
 
-// selector selects the agents' pods. It cannot be changed on an existing DaemonSet.
-func selector() map[string]string { return map[string]string{"app": agentName} }
+// selector selects the pods of an app. It cannot be changed on an existing DaemonSet.
+func selector(app string) map[string]string { return map[string]string{"app": app} }
 
-func inKubeSystem(name string) metav1.ObjectMeta {
+func inKubeSystem(name, app string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: metav1.NamespaceSystem,
-		Labels: map[string]string{"app": agentName, v1beta1constants.GardenRole: v1beta1constants.GardenRoleSystemComponent},
+		Labels: map[string]string{"app": app, v1beta1constants.GardenRole: v1beta1constants.GardenRoleSystemComponent},
 	}
 }

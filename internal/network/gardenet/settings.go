@@ -21,15 +21,19 @@ type settings struct {
 	form form
 	// families are those that pods have addresses of, in the order of preference.
 	families []extensionsv1alpha1.IPFamily
-	// podRanges, nodeRanges and except are those of these families: the ranges of pods and nodes, and others to which packets keep the addresses of pods.
-	podRanges, nodeRanges, except []netip.Prefix
+	// podRanges, serviceRanges, nodeRanges and except are those of these families: the ranges of pods, Services and nodes, and others to which packets keep the
+	// addresses of pods.
+	podRanges, serviceRanges, nodeRanges, except []netip.Prefix
 
 	infrastructure network.Infrastructure
 	// namespace is the shoot's in the seed.
 	namespace string
 	// verticalAutoscaling is true when the shoot has a vertical pod autoscaler.
 	verticalAutoscaling bool
-	image               string
+	// apiServerHost is where nodes reach the API server without Services. It may be empty where gardenet does not route them.
+	apiServerHost string
+	// image is the agents', routerImage the service routers'.
+	image, routerImage string
 }
 
 // form is what may have to change in stages. It is kept in status.state and read by later versions of this driver: fields are never renamed, and a new one must have
@@ -46,7 +50,19 @@ type form struct {
 	WaitsForRoutes bool `json:"waitsForRoutes,omitempty"`
 	// MTU is that of pods in bytes, 0 for what nodes find out. It changes without stages.
 	MTU int `json:"mtu,omitempty"`
+	// Services is what gardenet does about Services, empty for nothing.
+	Services services `json:"services,omitempty"`
 }
+
+// services is what the service routers on nodes do.
+type services string
+
+const (
+	// servicesRouted: they route Services.
+	servicesRouted services = "routed"
+	// servicesHandedOver: each of them routes Services until kube-proxy does on its node, and then removes its rules.
+	servicesHandedOver services = "handedOver"
+)
 
 // tunnel is a VXLAN.
 type tunnel struct {

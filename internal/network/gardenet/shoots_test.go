@@ -21,6 +21,9 @@ const (
 	ipv6 = extensionsv1alpha1.IPFamilyIPv6
 )
 
+// routing is a configuration for a shoot without kube-proxy.
+const routing = "serviceRouting: {enabled: true}"
+
 type variation func(*network.Shoot)
 
 // shootOn is an ordinary shoot with the given configuration, in YAML, but for the variations.
@@ -72,18 +75,24 @@ func vector(t *testing.T) images.Vector {
 func withFamilies(families ...extensionsv1alpha1.IPFamily) variation {
 	return func(shoot *network.Shoot) {
 		shoot.Families, shoot.Network.Spec.IPFamilies = families, families
-		shoot.PodRanges, shoot.NodeRanges = nil, nil
+		shoot.PodRanges, shoot.ServiceRanges, shoot.NodeRanges = nil, nil, nil
 		for _, family := range families {
 			if family == ipv4 {
 				shoot.PodRanges = append(shoot.PodRanges, "100.96.0.0/11")
+				shoot.ServiceRanges = append(shoot.ServiceRanges, "100.64.0.0/13")
 				shoot.NodeRanges = append(shoot.NodeRanges, "10.250.0.0/16")
 			} else {
 				shoot.PodRanges = append(shoot.PodRanges, "2001:db8:1::/48")
+				shoot.ServiceRanges = append(shoot.ServiceRanges, "2001:db8:3::/108")
 				shoot.NodeRanges = append(shoot.NodeRanges, "2001:db8:2::/64")
 			}
 		}
 		shoot.Network.Spec.PodCIDR = shoot.PodRanges[0]
 	}
+}
+
+func withoutKubeProxy(shoot *network.Shoot) {
+	shoot.KubeProxy.Enabled, shoot.APIServerHost = false, "api.one.dev.example.org"
 }
 
 func withoutVPA(shoot *network.Shoot) { shoot.VerticalAutoscaling = false }

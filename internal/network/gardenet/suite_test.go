@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,6 +41,14 @@ func configured(t *testing.T, name, infrastructure, config string, families ...e
 	return networktest.Configuration{Name: name, Infrastructure: infrastructure, ProviderConfig: provider, Families: families}
 }
 
+// routed is a configuration of a shoot without kube-proxy.
+func routed(c networktest.Configuration) networktest.Configuration {
+	c.Change = func(shoot *gardencorev1beta1.Shoot) {
+		shoot.Spec.Kubernetes.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}
+	}
+	return c
+}
+
 // checkConnectivity fails if a node does not accept what another one sends.
 func checkConnectivity(nodes, _ []json.RawMessage) error {
 	forms := make([]form, len(nodes))
@@ -63,6 +72,7 @@ func suiteSubject(t *testing.T) networktest.Subject {
 			configured(t, "pod routes", "openstack", `{}`),
 			configured(t, "another tunnel", "openstack", `{overlay: {enabled: true, vxlan: {port: 4790}}, mtu: 1400}`),
 			configured(t, "two families", "openstack", `{overlay: {enabled: true}, networkPolicy: {enabled: false}}`, ipv4, ipv6),
+			routed(configured(t, "no kube-proxy", "openstack", `{serviceRouting: {enabled: true}}`)),
 			configured(t, "local", "local", `{}`),
 			configured(t, "local, pod routes", "local", `{overlay: {enabled: false, createPodRoutes: true}}`),
 		},
@@ -72,7 +82,7 @@ func suiteSubject(t *testing.T) networktest.Subject {
 			change("two families", "another tunnel"): {Refused: again},
 			change("another tunnel", "two families"): {Refused: again},
 		},
-		Staged: []networktest.Change{change("native", "overlay"), change("overlay", "native"), change("overlay", "pod routes")},
+		Staged: []networktest.Change{change("native", "overlay"), change("overlay", "native"), change("overlay", "pod routes"), change("no kube-proxy", "pod routes")},
 	}
 }
 

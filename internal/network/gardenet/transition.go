@@ -10,7 +10,11 @@ import (
 
 // change computes the stages from one form to another. While a form is not rolled out, nodes may have it or a form before it. At any time a node sends in a form only
 // when every node accepts it, and uses routes only after these exist: each node accepts packets without a tunnel, and those of the tunnel that it has; routes of
-// nodes exist when they are used, since each node makes its own, while the cloud has to report its routes.
+// nodes exist when they are used, since each node makes its own, while the cloud has to report its routes. And at any time each node routes Services by at least one
+// of both, kube-proxy and gardenet:
+//   - When gardenet begins, kube-proxy's rules stay in the kernel after kube-proxy has ended. A router removes them when its own are complete and kube-proxy is gone.
+//   - When kube-proxy is switched on again, the contract cannot know when it runs on a node, but the router there can: it hands over, which takes a stage, since
+//     rules would stay for ever without a process that removes them. A router that ends leaves its rules.
 //
 // These change without stages, since no order would help:
 //   - Families. Pods get addresses of a new family when they are created; there are no packets to such addresses before.
@@ -34,10 +38,14 @@ type step struct {
 
 // gate is what must be true before the next step.
 func (s step) gate() network.Gate {
-	return network.Gate{
+	gate := network.Gate{
 		Workloads: []network.Workload{{Kind: "DaemonSet", Namespace: metav1.NamespaceSystem, Name: agentName}},
 		Routes:    s.form.WaitsForRoutes,
 	}
+	if s.form.Services == servicesHandedOver {
+		gate.Workloads = append(gate.Workloads, network.Workload{Kind: "DaemonSet", Namespace: metav1.NamespaceSystem, Name: routerName})
+	}
+	return gate
 }
 
 // refusal returns why a change is impossible; it is empty if it is possible. Admission refuses the same with the same words.
@@ -55,8 +63,30 @@ func (f form) sendsThrough() *validation.Tunnel {
 	return &validation.Tunnel{ID: f.Tunnel.ID, Port: f.Tunnel.Port}
 }
 
-// next returns the step before the goal, nil if the goal can be deployed now.
+// next returns the step before the goal, nil if the goal can be deployed now. Routes and Services change independently, so that they share their steps.
 func (c change) next() *step {
+	next, services := c.nextRoutes(), c.nextServices()
+	switch {
+	case next == nil && services == c.to.Services:
+		return nil
+	case next == nil:
+		next = &step{name: "handing Services over to kube-proxy on all nodes", form: c.to}
+	}
+	next.form.Services = services
+	return next
+}
+
+// nextServices returns what the routers do next: hand over before they go.
+func (c change) nextServices() services {
+	handedOver := c.from.Services == servicesHandedOver && c.rolledOut
+	if c.to.Services == "" && c.from.Services != "" && !handedOver {
+		return servicesHandedOver
+	}
+	return c.to.Services
+}
+
+// nextRoutes returns the step before the routes of the goal.
+func (c change) nextRoutes() *step {
 	phases := []func() *step{c.waitForRoutes, c.leaveTunnel}
 	if c.to.encapsulates() {
 		phases = []func() *step{c.prepareTunnel}

@@ -2,11 +2,13 @@ package gardenet
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
@@ -19,10 +21,11 @@ func byNodes() form { return form{Routes: config.RoutesNodes} }
 func wrapped(port int) form {
 	return form{Routes: config.RoutesTunnel, Tunnel: &tunnel{ID: 1, Port: port}}
 }
-func with(t form, f form) form  { f.Tunnel = t.Tunnel; return f }
-func kept(f form) form          { f.TunnelEverywhere = true; return f }
-func waiting(f form) form       { f.WaitsForRoutes = true; return f }
-func sameAs(f form, m int) form { f.MTU = m; return f }
+func with(t form, f form) form     { f.Tunnel = t.Tunnel; return f }
+func kept(f form) form             { f.TunnelEverywhere = true; return f }
+func waiting(f form) form          { f.WaitsForRoutes = true; return f }
+func sameAs(f form, m int) form    { f.MTU = m; return f }
+func does(s services, f form) form { f.Services = s; return f }
 
 func TestChange_Next(t *testing.T) {
 	one, two := wrapped(8472), wrapped(4790)
@@ -56,6 +59,17 @@ func TestChange_Next(t *testing.T) {
 		"routes of nodes instead of the cloud's":    {from: waiting(one), to: byNodes(), want: new(kept(with(one, byNodes())))},
 		"the cloud's instead of routes of nodes":    {from: kept(with(one, byNodes())), to: byCloud(), want: new(waiting(kept(with(one, byNodes()))))},
 
+		"kube-proxy off: at once":                     {from: byCloud(), to: does(servicesRouted, byCloud())},
+		"kube-proxy on: hand over":                    {from: does(servicesRouted, byCloud()), to: byCloud(), want: new(does(servicesHandedOver, byCloud()))},
+		"kube-proxy on: until it routes on all nodes": {from: does(servicesHandedOver, byCloud()), to: byCloud(), want: new(does(servicesHandedOver, byCloud()))},
+		"kube-proxy on: then routers go":              {from: does(servicesHandedOver, byCloud()), to: byCloud(), rolledOut: true},
+		"kube-proxy on, and off again":                {from: does(servicesHandedOver, byCloud()), to: does(servicesRouted, byCloud())},
+		"kube-proxy on, with another MTU":             {from: does(servicesRouted, sameAs(byCloud(), 1500)), to: sameAs(byCloud(), 1400), want: new(does(servicesHandedOver, sameAs(byCloud(), 1400)))},
+		"kube-proxy and the overlay on":               {from: does(servicesRouted, byCloud()), to: one, want: new(does(servicesHandedOver, with(one, byCloud())))},
+		"kube-proxy and the overlay on: then at once": {from: does(servicesHandedOver, with(one, byCloud())), to: one, rolledOut: true},
+		"kube-proxy on while the overlay is":          {from: does(servicesRouted, with(one, byCloud())), to: one, rolledOut: true, want: new(does(servicesHandedOver, one))},
+		"kube-proxy off and the overlay off":          {from: one, to: does(servicesRouted, byNodes()), want: new(does(servicesRouted, kept(with(one, byNodes()))))},
+
 		"another tunnel that no node has used yet": {from: with(one, byCloud()), to: two, want: new(with(one, byCloud()))},
 		"another tunnel that no node uses":         {from: with(one, byCloud()), to: two, rolledOut: true, want: new(with(two, byCloud()))},
 		"another tunnel, then it is used":          {from: with(two, byCloud()), to: two, rolledOut: true},
@@ -72,6 +86,8 @@ func TestChange_Next(t *testing.T) {
 			assert.Equal(t, *test.want, next.form)
 			assert.NotEmpty(t, next.name)
 			assert.Equal(t, next.form.WaitsForRoutes, next.gate().Routes)
+			routers := network.Workload{Kind: "DaemonSet", Namespace: "kube-system", Name: "gardenet-service-router"}
+			assert.Equal(t, next.form.Services == servicesHandedOver, slices.Contains(next.gate().Workloads, routers))
 		})
 	}
 }
@@ -138,6 +154,25 @@ func TestDriver_Transition(t *testing.T) {
 	wanted.Form = "wooden"
 	_, err = New().Transition(another, wanted)
 	assert.ErrorContains(t, err, "a form of type string")
+}
+
+// A router that hands over needs to know nothing that the configuration does not have any more.
+func TestDriver_Transition_HandsOver(t *testing.T) {
+	shoot := shootOn(t, "aws", "", withDeployed(t, does(servicesRouted, byCloud()), false))
+	wanted, err := New().Render(shoot)
+	require.NoError(t, err)
+	stage, err := New().Transition(shoot, wanted)
+	require.NoError(t, err)
+	require.NotNil(t, stage)
+	assert.Equal(t, "handing Services over to kube-proxy on all nodes", stage.Name)
+	var args []string
+	for _, object := range stage.Rendering.Shoot {
+		if daemonSet, ok := object.(*appsv1.DaemonSet); ok && daemonSet.Name == routerName {
+			args = daemonSet.Spec.Template.Spec.Containers[0].Args
+		}
+	}
+	assert.Equal(t, []string{"--pod-ranges=100.96.0.0/11", "--bind-address=127.0.0.1:19082", "--service-ranges=100.64.0.0/13", "--hand-over"}, args)
+	assert.Greater(t, len(stage.Rendering.Shoot), len(wanted.Shoot), "the routers are still there")
 }
 
 // A second family, another MTU and all that a node does for its own pods change without stages.

@@ -32,6 +32,10 @@ func validate(shoot *network.Shoot) field.ErrorList {
 		families = familiesOf(shoot.Families)
 	}
 	errs := validation.ValidateNetworkConfig(config, families, shoot.Infrastructure, path)
+	// The contract refuses that nobody routes Services.
+	if shoot.KubeProxy.Enabled && *config.Default(shoot.Infrastructure).ServiceRouting.Enabled {
+		errs = append(errs, validation.RoutedTwice())
+	}
 	return append(errs, validateRanges(shoot)...)
 }
 
@@ -44,6 +48,9 @@ func validateRanges(shoot *network.Shoot) field.ErrorList {
 	}
 	if _, err := readRanges(shoot.NodeRanges); err != nil {
 		errs = append(errs, field.Invalid(networkingPath().Child("nodes"), shoot.NodeRanges, err.Error()+": give ranges in CIDR notation, like 10.250.0.0/16"))
+	}
+	if _, err := readRanges(shoot.ServiceRanges); err != nil {
+		errs = append(errs, field.Invalid(networkingPath().Child("services"), shoot.ServiceRanges, err.Error()+": give ranges in CIDR notation, like 100.64.0.0/13"))
 	}
 	if len(errs) > 0 {
 		return errs
