@@ -23,9 +23,9 @@ import (
 type cluster struct {
 	clients    kubernetes.Interface
 	kubeconfig string
-	// agent is the path of the agent's program, plugins the folder of the CNI plugins.
-	agent, plugins string
-	nodes          map[string]*node
+	// agent and router are the paths of the programs of nodes, plugins is the folder of the CNI plugins.
+	agent, router, plugins string
+	nodes                  map[string]*node
 }
 
 // newCluster starts an API server, and nodes a and b without agents.
@@ -46,13 +46,15 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// build builds the agent, and the plugins from the module that pins them.
+// build builds the programs of nodes, and the plugins from the module that pins them.
 func (c *cluster) build(t *testing.T) {
 	folder := t.TempDir()
-	c.agent, c.plugins = filepath.Join(folder, "gardenet-agent"), filepath.Join(folder, "plugins")
+	c.agent, c.router, c.plugins = filepath.Join(folder, "gardenet-agent"), filepath.Join(folder, "gardenet-service-router"), filepath.Join(folder, "plugins")
 	root, err := repo.Root()
 	require.NoError(t, err)
 	_, err = repo.Go(t.Context(), root, []string{repo.CompilerGOGC}, "build", "-o", c.agent, "./cmd/gardenet-agent")
+	require.NoError(t, err)
+	_, err = repo.Go(t.Context(), filepath.Join(root, "cmd", "gardenet-service-router"), []string{repo.CompilerGOGC}, "build", "-o", c.router, ".")
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(c.plugins, 0o755))
 	_, err = repo.Go(t.Context(), filepath.Join(root, "images", "cni"), []string{repo.CompilerGOGC}, "build", "-o", c.plugins+"/", "tool")
@@ -68,6 +70,7 @@ func (c *cluster) startAPIServer(t *testing.T) {
 	address := netip.MustParsePrefix(router4).Addr()
 	server, err := apiserver.NewServer(programs, apiserver.ServerOptions{
 		Dir: t.TempDir(), Etcd: etcd.URL.String(), IP: address.String(), AuditPolicy: "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- level: None\n",
+		ServiceRanges: serviceRange4 + "," + serviceRange6,
 	})
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))

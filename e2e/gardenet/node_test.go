@@ -39,6 +39,7 @@ type node struct {
 	folder     string
 	cluster    *cluster
 	agent      *process.Process
+	router     *process.Process
 	generation int
 }
 
@@ -49,6 +50,7 @@ func (c *cluster) newNode(t *testing.T, name string, fixture nodeFixture) *node 
 	require.NoError(t, connect(space, name, fixture.addresses()...))
 	n := &node{namespace: space, name: name, folder: t.TempDir(), cluster: c}
 	t.Cleanup(n.killAgent)
+	t.Cleanup(n.killRouter)
 	require.NoError(t, os.Symlink("/proc", filepath.Join(n.folder, "proc")))
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{
 		PodCIDR: fixture.pods4, PodCIDRs: []string{fixture.pods4, fixture.pods6},
@@ -78,7 +80,7 @@ func (n *node) run(t *testing.T, config string) {
 	}))
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	err := n.agent.WaitFor(ctx, "the agent to be ready", n.ready)
+	err := n.agent.WaitFor(ctx, "the agent to be ready", n.responds("http://127.0.0.1:19081/readyz"))
 	if err != nil {
 		output, _ := n.agent.Output()
 		t.Log(output)
@@ -86,22 +88,24 @@ func (n *node) run(t *testing.T, config string) {
 	require.NoError(t, err, "node %s", n.name)
 }
 
-// ready asks the agent in its namespace.
-func (n *node) ready(ctx context.Context) error {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: n.dial}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:19081/readyz", http.NoBody)
-	if err != nil {
-		return err
+// responds returns a check that something in the namespace responds without an error.
+func (n *namespace) responds(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: n.dial}}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s: %s", url, response.Status)
+		}
+		return nil
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("readiness: %s", response.Status)
-	}
-	return nil
 }
 
 // endAgent stops the agent as a kubelet does.

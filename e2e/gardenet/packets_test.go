@@ -48,6 +48,9 @@ func TestPackets(t *testing.T) {
 		{"AddressesInTunnel", testAddresses},
 		{"Established", testEstablished},
 		{"Agent", testAgent},
+		{"Services", testServices},
+		{"ServiceRouter", testServiceRouter},
+		{"HandOver", testHandOver},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, env) }) {
 			env.logRules(t)

@@ -55,7 +55,7 @@ func acceptAll(listener net.Listener) {
 		}
 		go func() {
 			defer connection.Close()
-			fmt.Fprintln(connection, connection.RemoteAddr())
+			fmt.Fprintln(connection, connection.RemoteAddr(), connection.LocalAddr())
 			_, _ = io.Copy(connection, connection)
 		}()
 	}
@@ -105,18 +105,28 @@ func (p probe) exchange(within time.Duration) error {
 
 // sourceSeen returns the address from which a server at the other end sees a connection.
 func (p probe) sourceSeen(t *testing.T) netip.Addr {
+	source, _ := p.endsSeen(t)
+	return source
+}
+
+// endsSeen returns the addresses of both ends of a connection, as the server sees them.
+func (p probe) endsSeen(t *testing.T) (source, server netip.Addr) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	connection, err := p.from.dial(ctx, "tcp", netip.AddrPortFrom(p.to, uint16(p.port)).String())
 	require.NoError(t, err)
 	defer connection.Close()
 	require.NoError(t, connection.SetDeadline(time.Now().Add(timeout)))
-	var text string
-	_, err = fmt.Fscanln(connection, &text)
+	var texts [2]string
+	_, err = fmt.Fscanln(connection, &texts[0], &texts[1])
 	require.NoError(t, err)
-	seen, err := netip.ParseAddrPort(text)
-	require.NoError(t, err)
-	return seen.Addr().Unmap()
+	var ends [2]netip.Addr
+	for i, text := range texts {
+		parsed, err := netip.ParseAddrPort(text)
+		require.NoError(t, err)
+		ends[i] = parsed.Addr().Unmap()
+	}
+	return ends[0], ends[1]
 }
 
 // eventually waits until a probe has the result.

@@ -39,7 +39,11 @@ func (c *cluster) logRules(t *testing.T) {
 			output, _ := n.agent.Output()
 			t.Logf("agent on node %s:\n%s", name, output)
 		}
-		for _, command := range []string{"nft list table inet gardenet", "ip -d addr", "ip route", "ip -6 route", "ip neigh", "bridge fdb"} {
+		if n.router != nil {
+			output, _ := n.router.Output()
+			t.Logf("router on node %s:\n%s", name, output)
+		}
+		for _, command := range []string{"nft list ruleset", "ip -d addr", "ip route", "ip -6 route", "ip neigh", "bridge fdb"} {
 			_ = n.do(func() error {
 				fields := strings.Fields(command)
 				output, err := exec.CommandContext(t.Context(), fields[0], fields[1:]...).CombinedOutput()

@@ -3,6 +3,7 @@ package network
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -148,13 +149,37 @@ func testGardenetOverlayOn(t *testing.T, env *environment) {
 	env.awaitRolledOut(t)
 }
 
-// testGardenetKubeProxy disables kube-proxy: nobody would route Services.
+// testGardenetKubeProxy disables kube-proxy: nobody would route Services until gardenet does. Then it enables kube-proxy again.
 func testGardenetKubeProxy(t *testing.T, env *environment) {
+	config, ok := env.Shoot.NetworkConfig.(map[string]any)
+	require.True(t, ok)
 	env.Shoot.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: new(false)}
-	assert.Contains(t, env.assertRefused(t), "without kube-proxy nobody routes Services")
-	env.Shoot.KubeProxy = nil
+	problem := env.assertRefused(t)
+	assert.Contains(t, problem, "without kube-proxy nobody routes Services")
+	assert.Contains(t, problem, "set spec.networking.providerConfig.serviceRouting.enabled to true", "the remedy")
+
+	routing := maps.Clone(config)
+	routing["serviceRouting"] = map[string]any{"enabled": true}
+	env.Shoot.NetworkConfig = routing
 	env.reconcile(t)
 	env.awaitTransitionDone(t)
+	routers := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "gardenet-service-router", Namespace: metav1.NamespaceSystem}}
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, routers))
+	container := routers.Spec.Template.Spec.Containers[0]
+	assert.NotContains(t, container.Args, "--hand-over")
+	assert.Contains(t, container.Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: "api.one.dev.example.org"})
+	env.awaitRolledOut(t)
+
+	env.Cluster.Kubelets().HoldNode(second)
+	env.Shoot.KubeProxy, env.Shoot.NetworkConfig = nil, config
+	env.reconcile(t)
+	env.assertWaits(t, "handing Services over to kube-proxy on all nodes", "not on "+second)
+	require.True(t, clusterstest.Get(t, env.Cluster.Client, routers))
+	assert.Contains(t, routers.Spec.Template.Spec.Containers[0].Args, "--hand-over")
+	env.Cluster.Kubelets().ReleaseNode(second)
+	env.awaitTransitionDone(t)
+	assert.False(t, clusterstest.Get(t, env.Cluster.Client, routers))
+	env.awaitRolledOut(t)
 }
 
 // testGardenetDualStack adds a second family, as gardenlet's flow does.

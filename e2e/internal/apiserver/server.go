@@ -41,6 +41,8 @@ type ServerOptions struct {
 	Names []string
 	// AuditPolicy is the policy of the audit log.
 	AuditPolicy string
+	// ServiceRanges are the ranges of Services, one of each family, with commas; empty for one of IPv4.
+	ServiceRanges string
 }
 
 // Server is an API server in an existing etcd, with the configuration that Gardener gives to shoots: RBAC, tokens for ServiceAccounts, and the
@@ -111,7 +113,7 @@ func (s *Server) args() []string {
 		"--advertise-address=" + host,
 		"--secure-port=" + port,
 		"--endpoint-reconciler-type=none",
-		"--service-cluster-ip-range=100.64.0.0/13",
+		"--service-cluster-ip-range=" + cmp.Or(s.options.ServiceRanges, "100.64.0.0/13"),
 		"--tls-cert-file=" + s.path(serverCertificate),
 		"--tls-private-key-file=" + s.path(serverKey),
 		"--client-ca-file=" + s.path(caCertificate),
