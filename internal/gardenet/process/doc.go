@@ -1,2 +1,2 @@
-// Package process is what gardenet's processes on nodes have in common: how they log, and how they keep small. It must not know what they do.
+// Package process is what gardenet's processes on nodes have in common: how they log. It must not know what they do.
 package process

@@ -14,6 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/cmd/gardenet-service-router/internal/router"
 	"github.com/trellis-garden/trellis/internal/buildinfo"
 	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/memory"
 	"github.com/trellis-garden/trellis/internal/signals"
 )
 
@@ -22,6 +23,10 @@ const (
 	exitFailure = 1
 	exitUsage   = 2
 
+	// gcPercent is how much garbage is collected, in percent of what is in use, and processors bounds how many of them run Go code: there is a router on each node
+	// of a shoot, and it is idle most of the time.
+	gcPercent, processors = 30, 2
+
 	name        = "gardenet-service-router"
 	description = "Routes the Services of a shoot without kube-proxy on the node that it runs on, by rules of nftables.\nWhen it ends, all of them stay as they are.\n"
 )
@@ -29,7 +34,7 @@ const (
 // Main runs the router with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after a regular end, 1 after a failure, 2 if the
 // command line is invalid.
 func Main() int {
-	process.TuneRuntime()
+	memory.Tune(gcPercent, processors)
 	return run(signals.Context(), os.Args[1:], os.Getenv("NODE_NAME"), os.Stdout, os.Stderr, restart)
 }
 

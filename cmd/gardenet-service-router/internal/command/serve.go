@@ -18,7 +18,7 @@ import (
 
 	"github.com/trellis-garden/trellis/cmd/gardenet-service-router/internal/router"
 	"github.com/trellis-garden/trellis/internal/buildinfo"
-	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/memory"
 )
 
 const (
@@ -58,7 +58,7 @@ func runTogether(ctx context.Context, listener net.Listener, handler http.Handle
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
 	var running sync.WaitGroup
 	var routed error
-	running.Go(func() { process.ReleaseMemory(ctx) })
+	running.Go(func() { _ = memory.NewReleaser().Start(ctx) })
 	running.Go(func() {
 		defer cancel()
 		routed = run(ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/gardenet/agent/plugins"
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
 	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/memory"
 	"github.com/trellis-garden/trellis/internal/metriclist"
 	"github.com/trellis-garden/trellis/internal/signals"
 )
@@ -21,6 +22,10 @@ const (
 	exitClean   = 0
 	exitFailure = 1
 	exitUsage   = 2
+
+	// gcPercent is how much garbage is collected, in percent of what is in use, and processors bounds how many of them run Go code: there is an agent on each node
+	// of a shoot, and it is idle most of the time.
+	gcPercent, processors = 30, 1
 )
 
 // Binary is a node agent.
@@ -50,7 +55,7 @@ type environment struct {
 // Main runs the binary with the arguments of the process until SIGTERM or SIGINT and returns the exit code: 0 after a regular end, 1 after a failure, 2 if
 // the command line is invalid. A second signal ends the process at once. Nothing of the node's network is withdrawn.
 func Main(binary Binary) int {
-	process.TuneRuntime()
+	memory.Tune(gcPercent, processors)
 	return binary.run(signals.Context(), os.Args[1:], environment{node: os.Getenv("NODE_NAME")}, os.Stdout, os.Stderr)
 }
 

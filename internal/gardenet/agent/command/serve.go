@@ -20,7 +20,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/buildinfo"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
-	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/memory"
 )
 
 const (
@@ -65,7 +65,7 @@ func (b Binary) serve(ctx context.Context, o options, log logr.Logger) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", a.Handler())
-	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{DisableCompression: true}))
 	log.Info("Starting", "binary", b.Name, "version", buildinfo.Read().String(), "node", o.node, "address", listener.Addr().String())
 	err = runTogether(ctx, listener, mux, a.Run)
 	log.Info("Stopped", "binary", b.Name)
@@ -78,7 +78,7 @@ func runTogether(ctx context.Context, listener net.Listener, handler http.Handle
 	defer cancel()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
 	var running sync.WaitGroup
-	running.Go(func() { process.ReleaseMemory(ctx) })
+	running.Go(func() { _ = memory.NewReleaser().Start(ctx) })
 	running.Go(func() {
 		defer cancel()
 		run(ctx)
