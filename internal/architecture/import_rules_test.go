@@ -488,6 +488,14 @@ func contractRules() []importRule {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages: "internal/network/gardenet/manifest",
+			reason:   "it prints what the driver renders, and writes to no API server",
+			mayImport: []string{
+				"internal/network", "internal/network/gardenet", "internal/gardenet/config", "apis/gardenet/v1alpha1", "sigs.k8s.io/yaml", gardenerTypes,
+			},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/network/gardenet",
 			reason:   "a driver depends on its contract, its plugin and the document for its agents, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{

@@ -17,6 +17,7 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	"sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
@@ -37,6 +38,10 @@ type Options struct {
 	Dir string
 	// Nodes is the number of nodes; default 1. The first is the control plane's; pods run there only if it is the only one.
 	Nodes int
+	// IPFamily is the family of pods and Services; default IPv4.
+	IPFamily v1alpha4.ClusterIPFamily
+	// KubeProxy is the mode of kube-proxy; the default is kind's.
+	KubeProxy v1alpha4.ProxyMode
 	// Progress gets a line for each completed step; nil discards them.
 	Progress io.Writer
 }
@@ -113,7 +118,7 @@ func (c *Cluster) create(ctx context.Context, options Options) error {
 	done := make(chan error, 1)
 	go func() {
 		done <- c.provider.Create(c.Name,
-			cluster.CreateWithV1Alpha4Config(configuration(max(options.Nodes, 1), c.dir, RootHasAllRights())),
+			cluster.CreateWithV1Alpha4Config(configuration(options, c.dir, RootHasAllRights())),
 			cluster.CreateWithNodeImage(options.Image),
 			cluster.CreateWithKubeconfigPath(c.Kubeconfig),
 			cluster.CreateWithRetain(true), // until logs have been read

@@ -61,17 +61,21 @@ func (c *Cluster) prepareAudit() error {
 // hostsFolder is where the container runtime in a node looks for what it has to know of a registry, in a folder of its address. It is read for each pull.
 const hostsFolder = "/etc/containerd/certs.d"
 
-// configuration is that of a cluster of n nodes with the folder dir. If root lacks rights, the container runtime in the nodes must not change the
+// configuration is that of a cluster with the folder dir. If root lacks rights, the container runtime in the nodes must not change the
 // OOM score of processes. The version of the runtime's configuration is that of the node image, so each patch is there for both.
-func configuration(n int, dir string, rootHasAllRights bool) *v1alpha4.Cluster {
+func configuration(options Options, dir string, rootHasAllRights bool) *v1alpha4.Cluster {
 	nodes := []v1alpha4.Node{{
 		Role:        v1alpha4.ControlPlaneRole,
 		ExtraMounts: []v1alpha4.Mount{{HostPath: filepath.Join(dir, auditFolder), ContainerPath: nodeAudit}},
 	}}
-	for range n - 1 {
+	for range options.Nodes - 1 {
 		nodes = append(nodes, v1alpha4.Node{Role: v1alpha4.WorkerRole})
 	}
-	config := &v1alpha4.Cluster{Nodes: nodes, KubeadmConfigPatches: []string{clusterPatch(), kubeletPatch}}
+	config := &v1alpha4.Cluster{
+		Nodes:                nodes,
+		Networking:           v1alpha4.Networking{IPFamily: options.IPFamily, KubeProxyMode: options.KubeProxy},
+		KubeadmConfigPatches: []string{clusterPatch(), kubeletPatch},
+	}
 	config.ContainerdConfigPatches = []string{
 		"version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"" + hostsFolder + "\"\n",
 		"version = 3\n[plugins.\"io.containerd.cri.v1.images\".registry]\nconfig_path = \"" + hostsFolder + "\"\n",

@@ -12,16 +12,17 @@ import (
 )
 
 func TestConfiguration(t *testing.T) {
-	config := configuration(3, "/somewhere", true)
+	config := configuration(Options{Nodes: 3, IPFamily: v1alpha4.DualStackFamily}, "/somewhere", true)
 	require.Len(t, config.Nodes, 3)
 	assert.Equal(t, v1alpha4.ControlPlaneRole, config.Nodes[0].Role)
 	assert.Equal(t, []v1alpha4.Mount{{HostPath: "/somewhere/audit", ContainerPath: "/etc/kubernetes/audit"}}, config.Nodes[0].ExtraMounts)
 	assert.Equal(t, v1alpha4.WorkerRole, config.Nodes[2].Role)
+	assert.Equal(t, v1alpha4.DualStackFamily, config.Networking.IPFamily)
 	assert.Empty(t, config.Nodes[2].ExtraMounts, "only one node has an API server")
 	assert.Len(t, config.ContainerdConfigPatches, 2, "where registries are described, in both versions of the configuration")
 
-	assert.Len(t, configuration(1, "/somewhere", true).Nodes, 1)
-	assert.Len(t, configuration(1, "/somewhere", false).ContainerdConfigPatches, 4)
+	assert.Len(t, configuration(Options{}, "/somewhere", true).Nodes, 1)
+	assert.Len(t, configuration(Options{Nodes: 1}, "/somewhere", false).ContainerdConfigPatches, 4)
 }
 
 func TestAuditPolicy(t *testing.T) {

@@ -18,12 +18,8 @@ import (
 	"github.com/trellis-garden/trellis/images"
 )
 
-var (
-	//go:embed manifests/cni.yaml
-	networkManifest []byte
-	//go:embed manifests/storage.yaml
-	storageManifest []byte
-)
+//go:embed manifests/storage.yaml
+var storageManifest []byte
 
 // assemble builds the image from Debian and the node's programs, and loads it into Docker.
 func (b *build) assemble(ctx context.Context, tree, store string) error {
@@ -70,9 +66,13 @@ func (b *build) nodeFiles(ctx context.Context) ([]images.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	network, err := b.networkManifest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	files := append(slices.Clip(kind),
 		images.File{Path: "/kind/version", Content: []byte(b.version)},
-		images.File{Path: "/kind/manifests/default-cni.yaml", Content: networkManifest},
+		images.File{Path: "/kind/manifests/default-cni.yaml", Content: network},
 		images.File{Path: "/kind/manifests/default-storage.yaml", Content: storageManifest},
 		images.File{Path: "/etc/containerd/cri-base.json", Content: spec},
 		images.File{Path: "/etc/kubernetes/manifests", Mode: fs.ModeDir},
@@ -92,7 +92,7 @@ func (b *build) nodeFiles(ctx context.Context) ([]images.File, error) {
 }
 
 func (b *build) nodePrograms() []images.File {
-	files := []images.File{{Path: "/opt/cni/bin", Source: b.program("cni")}}
+	var files []images.File // CNI plugins are not among them: the agent of the network brings them
 	for folder, names := range map[string][]string{
 		"/usr/bin":        {"kubernetes"},
 		"/usr/local/bin":  {"containerd", "containerd-shim-runc-v2", "ctr", "crictl"},

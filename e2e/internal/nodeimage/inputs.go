@@ -1,6 +1,7 @@
 package nodeimage
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -36,6 +37,37 @@ func digest(text string, dirs ...string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// digestPackages is a hash of a text, and of the files of the packages of a module and of all that they need of the same checkout. Other modules stand in go.sum.
+func digestPackages(ctx context.Context, text, module string, packages ...string) (string, error) {
+	const format = `{{with .Module}}{{if or .Main .Replace}}{{$.Dir}}{{range $.GoFiles}} {{.}}{{end}}{{range $.EmbedFiles}} {{.}}{{end}}{{end}}{{end}}`
+	list, err := output(ctx, module, "go", append([]string{"list", "-deps", "-f", format}, packages...)...)
+	if err != nil {
+		return "", err
+	}
+	files := []string{filepath.Join(module, "go.mod"), filepath.Join(module, "go.sum")}
+	for line := range strings.Lines(list) {
+		names := strings.Fields(line)
+		for _, name := range names[min(1, len(names)):] {
+			files = append(files, filepath.Join(names[0], name))
+		}
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n", text)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		relative, err := filepath.Rel(module, file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(hash, "%q %d\n", relative, len(content))
+		hash.Write(content)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }

@@ -2,9 +2,9 @@
 // machine without a container registry, from Debian's packages, kind's files, and the Go modules that e2e/nodeimage pins. It must not depend on
 // the purpose of clusters.
 //
-// Our image runs the same programs as the official one, with these differences: the pods' network, with its NetworkPolicies, is podnet of
-// e2e/nodeimage/programs (IPv4 only), volumes are folders of one node that Kubernetes' own provisioner provides, and only one control plane node
-// is supported.
+// Our image runs the same programs as the official one, with these differences: the pods' network is gardenet, built from this checkout and deployed
+// by the manifest that its Network driver renders, volumes are folders of one node that Kubernetes' own provisioner provides, and only one control
+// plane node is supported.
 package nodeimage
 
 import (
@@ -115,7 +115,11 @@ func newBuild(ctx context.Context, progress io.Writer) (b *build, unlock func(),
 	if err != nil {
 		return nil, nil, err
 	}
-	sum, err := digest(b.toolchain+kind, b.sources, b.module(imagesCNI), filepath.Join(root, "e2e", "internal", "nodeimage"))
+	network, err := digestPackages(ctx, "", root, "./cmd/gardenet-agent", "./internal/network/gardenet/manifest")
+	if err != nil {
+		return nil, nil, err
+	}
+	sum, err := digest(b.toolchain+kind+network, b.sources, b.module(imagesCNI), filepath.Join(root, "e2e", "internal", "nodeimage"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading what the node image is made from: %w", err)
 	}

@@ -54,7 +54,7 @@ func TestPinned(t *testing.T) {
 		names[p.name] = true
 		assert.FileExists(t, filepath.Join(b.module(p.module), "go.sum"))
 	}
-	for _, name := range []string{"kubernetes", "etcd", "containerd", "containerd-shim-runc-v2", "ctr", "runc", "crictl", "coredns", "podnet", "pause", "cni/ptp"} {
+	for _, name := range []string{"kubernetes", "etcd", "containerd", "containerd-shim-runc-v2", "ctr", "runc", "crictl", "coredns", "pause", "cni/ptp", networkAgent, networkRenderer} {
 		assert.True(t, names[name], name)
 	}
 	assert.Contains(t, kubernetesFlags("v1.36.3"), "-X k8s.io/component-base/version.gitVersion=v1.36.3")
@@ -129,19 +129,27 @@ func TestWithLibraries(t *testing.T) {
 	assert.ErrorContains(t, err, "taking /etc/passwd")
 }
 
-func TestManifests(t *testing.T) {
-	kinds := map[string]bool{}
-	for _, content := range [][]byte{networkManifest, storageManifest} {
-		for document := range strings.SplitSeq(string(content), "\n---\n") {
-			object := map[string]any{}
-			require.NoError(t, yaml.UnmarshalStrict([]byte(document), &object))
-			if kind, ok := object["kind"].(string); ok {
-				kinds[kind] = true
-			}
-		}
+func TestStorageManifest(t *testing.T) {
+	object := map[string]any{}
+	require.NoError(t, yaml.UnmarshalStrict(storageManifest, &object))
+	assert.Equal(t, "StorageClass", object["kind"])
+}
+
+func TestDigestPackages(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	sum := func(text, pkg string) string {
+		sum, err := digestPackages(t.Context(), text, root, pkg)
+		require.NoError(t, err)
+		return sum
 	}
-	assert.Equal(t, map[string]bool{"ServiceAccount": true, "ClusterRole": true, "ClusterRoleBinding": true, "DaemonSet": true, "StorageClass": true}, kinds)
-	assert.Contains(t, string(networkManifest), "image: "+podnetImage+"\n")
+	first := sum("go1", "./internal/gardenet/config")
+	assert.Len(t, first, 64)
+	assert.Equal(t, first, sum("go1", "./internal/gardenet/config"))
+	assert.NotEqual(t, first, sum("go2", "./internal/gardenet/config"), "another toolchain")
+	assert.NotEqual(t, first, sum("go1", "./internal/gardenet/desired"), "other packages")
+	_, err = digestPackages(t.Context(), "", root, "./internal/nowhere")
+	assert.Error(t, err)
 }
 
 func sources(t *testing.T) *build {

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	podnetImage = "localhost/podnet:local"
-	nobody      = "65535:65535"
-	root        = "0:0"
-	searchPath  = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	networkImage = "localhost/gardenet-agent:local"
+	nobody       = "65535:65535"
+	root         = "0:0"
+	searchPath   = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
 // preload returns the container runtime's image folder, with the images that a cluster starts with.
@@ -50,7 +50,7 @@ func (b *build) images(ctx context.Context, tree string) (map[string][]images.Im
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]images.Image{podnetImage: image(root, "/podnet", layers["network"], layers["podnet"])}
+	all := map[string][]images.Image{networkImage: image(root, "/"+networkAgent, layers["network"], layers[networkAgent])}
 	for _, name := range wanted {
 		switch short, _, _ := strings.Cut(path.Base(name), ":"); short {
 		case "kube-proxy":
@@ -117,8 +117,9 @@ func (b *build) layers(tree string) (map[string]*images.Layer, error) {
 		"kubernetes": append(kubernetes, basics()...),
 		"etcd":       append(basics(), images.File{Path: "/usr/local/bin/etcd", Source: b.program("etcd"), Mode: 0o755}),
 		"coredns":    append(basics(), images.File{Path: "/coredns", Source: b.program("coredns"), Mode: 0o755}),
-		"podnet":     append(basics(), images.File{Path: "/podnet", Source: b.program("podnet"), Mode: 0o755}),
-		"pause":      {{Path: "/pause", Source: b.program("pause"), Mode: 0o755}},
+		networkAgent: append(basics(), images.File{Path: "/" + networkAgent, Source: b.program(networkAgent), Mode: 0o755},
+			images.File{Path: "/opt/cni/bin", Source: b.program("cni")}),
+		"pause": {{Path: "/pause", Source: b.program("pause"), Mode: 0o755}},
 	} {
 		if layers[name], err = images.NewLayer(files...); err != nil {
 			return nil, err
@@ -135,7 +136,7 @@ func basics() []images.File {
 	}
 }
 
-// networkPrograms are programs that kube-proxy and podnet call.
+// networkPrograms are programs that kube-proxy and gardenet's agent call.
 func networkPrograms(tree string) ([]images.File, error) {
 	const tables = "/usr/sbin/xtables-nft-multi"
 	programs := []string{tables, "/usr/sbin/nft", "/usr/bin/ip"}

@@ -12,7 +12,7 @@ import (
 // program is a Go program of the node image.
 type program struct {
 	name string
-	// module is a folder of e2e/nodeimage, pkg the package in it.
+	// module is a folder, relative to e2e/nodeimage, pkg the package in it.
 	module, pkg string
 	tags, flags string
 	cgo         bool
@@ -26,9 +26,13 @@ const (
 	ownModule  = "github.com/trellis-garden/trellis/e2e/nodeimage"
 	// imagesCNI is the module that pins the CNI plugins, also for an image of ours.
 	imagesCNI = "../../images/cni"
+	// product is the module of what we release.
+	product = "../.."
+	// networkAgent is the agent of the pods' network, networkRenderer the program that prints its manifest. They have the same names in the image.
+	networkAgent, networkRenderer = "gardenet-agent", "gardenet-manifest"
 )
 
-// programs lists all programs. Names with a folder are plugins.
+// programs lists all programs that the build needs. Names with a folder are plugins.
 func (b *build) programs() ([]program, error) {
 	versions := map[string]string{}
 	for module, path := range map[string]string{"containerd": containerd, "crictl": criTools} {
@@ -44,8 +48,9 @@ func (b *build) programs() ([]program, error) {
 		{name: "runc", module: "runc", pkg: runc, cgo: true, tags: "seccomp urfave_cli_no_docs netgo osusergo", flags: "-linkmode external -extldflags -static"},
 		{name: "crictl", module: "crictl", pkg: criTools + "/cmd/crictl", flags: "-X " + criTools + "/pkg/version.Version=" + versions["crictl"]},
 		{name: "coredns", module: "coredns", pkg: ownModule + "/coredns"},
-		{name: "podnet", module: "programs", pkg: ownModule + "/programs/podnet"},
 		{name: "pause", module: "programs", pkg: ownModule + "/programs/pause"},
+		{name: networkAgent, module: product, pkg: "./cmd/gardenet-agent"},
+		{name: networkRenderer, module: product, pkg: "./internal/network/gardenet/manifest"},
 	}
 	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
 		list = append(list, program{
@@ -111,7 +116,7 @@ func (b *build) buildPrograms(ctx context.Context) error {
 		return err
 	}
 	for _, p := range list {
-		sum, err := digest(fmt.Sprint(b.toolchain, p), b.module(p.module))
+		sum, err := b.sourcesOf(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -120,6 +125,14 @@ func (b *build) buildPrograms(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sourcesOf is a hash of all that a program is built from.
+func (b *build) sourcesOf(ctx context.Context, p program) (string, error) {
+	if p.module == product {
+		return digestPackages(ctx, fmt.Sprint(b.toolchain, p), b.module(p.module), p.pkg)
+	}
+	return digest(fmt.Sprint(b.toolchain, p), b.module(p.module))
 }
 
 // program is the path of a built program.
