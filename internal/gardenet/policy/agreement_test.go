@@ -102,7 +102,7 @@ func (c connection) first() packet {
 	if c.protocol == protocolICMP {
 		p.sport = 0
 		if c.from.Is6() {
-			p.protocol, p.icmpType = "ipv6-icmp", "echo-request"
+			p.protocol, p.icmpType = "icmpv6", "echo-request"
 		}
 	}
 	return p

@@ -42,7 +42,7 @@ func (r *renderer) accepted() []string {
 	if r.Recheck {
 		rules = []string{
 			fmt.Sprintf("%s0x%08x accept", acceptedMark(), r.generation()),
-			"ct state related meta l4proto { icmp, ipv6-icmp } accept",
+			"ct state related meta l4proto { icmp, icmpv6 } accept",
 		}
 	}
 	return append(rules, "icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert, nd-redirect } accept")

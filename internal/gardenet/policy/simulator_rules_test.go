@@ -202,7 +202,7 @@ func newKey(words []string) (key, int, error) {
 			return "ipv6", true
 		}}, 2, nil
 	case "icmpv6 type":
-		return key{read: func(p *packet) (string, bool) { return p.icmpType, p.protocol == "ipv6-icmp" }}, 2, nil
+		return key{read: func(p *packet) (string, bool) { return p.icmpType, p.protocol == "icmpv6" }}, 2, nil
 	case "ct state":
 		return key{read: func(p *packet) (string, bool) { return p.state, true }}, 2, nil
 	case "ct direction":

@@ -17,7 +17,7 @@ type packet struct {
 	from, to netip.Addr
 	// fromText and toText are the addresses as text, which takes long to write.
 	fromText, toText string
-	// protocol is nft's name, e.g. "tcp" or "ipv6-icmp".
+	// protocol is nft's name, e.g. "tcp" or "icmpv6".
 	protocol     string
 	sport, dport int
 	icmpType     string
