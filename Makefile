@@ -162,7 +162,7 @@ test: e2e-assets $(TOOLS)/gotestsum ## Run all tests: units, contract suites, an
 	@cd tools/awsmodel && ../test
 	$(call say,'cmd/gardenet-service-router: rules of Services$(comma) verified and handed over')
 	@cd cmd/gardenet-service-router && ../../tools/test
-	$(call say,'e2e/nodeimage/programs: what NetworkPolicies become')
+	$(call say,'e2e/nodeimage/programs: what lets nodes start without all rights')
 	@cd e2e/nodeimage/programs && ../../../tools/test
 	$(call say,"e2e/calico: Calico's own code reads what the driver for it renders")
 	@cd e2e/calico && ../../tools/test -count=1 # go test would not see that the files of another module have changed
@@ -218,6 +218,11 @@ e2e-kind: ## Install everything in a kind cluster, and scale, upgrade, kill, mig
 	@cd images && go test -tags kind -run Docker -count=1 ./cmd/images
 	$(call say,'the suite on kind')
 	@cd e2e && go test -tags kind -p 1 -count=1 -timeout 60m -v ./kind/...
+
+.PHONY: e2e-netpol
+e2e-netpol: ## Run upstream's tests of NetworkPolicies and networks on gardenet in a kind cluster; FAMILY=ipv6 or dual, PROXY=nftables, RUN= for one test; prints what it needs
+	@cd e2e && $(GO) run ./cmd/kind needs
+	@cd e2e && TRELLIS_NETPOL_FAMILY='$(FAMILY)' TRELLIS_NETPOL_PROXY='$(PROXY)' go test -tags netpol -count=1 -timeout 180m -v $(if $(RUN),-run '$(RUN)') ./netpol
 
 .PHONY: kind-node-image
 kind-node-image: ## Build a node image for kind: from kindest/node if it can be pulled, else from source (12 minutes)

@@ -78,6 +78,12 @@ func (c *Cluster) Load(ctx context.Context, archives ...string) error {
 	return all.Wait()
 }
 
+// RestartNode ends all processes of a node, and starts it again, as after a loss of power. Its pods start anew.
+func (c *Cluster) RestartNode(ctx context.Context, node string) error {
+	_, err := docker(ctx, "restart", "--time=0", node)
+	return err
+}
+
 // UseRegistry makes all nodes pull images without TLS from a registry at an address, host:port, e.g. of a process of this machine at the Gateway.
 func (c *Cluster) UseRegistry(address string) error {
 	nodes, err := c.provider.ListInternalNodes(c.Name)

@@ -40,9 +40,12 @@ const (
 // Image is the name of the image of a binary.
 func Image(binary, version string) string { return imagePrefix + binary + ":" + version }
 
-// Binaries are our binaries that run in pods.
+// networkAgent is the binary of gardenet, whose image has programs besides it.
+const networkAgent = "gardenet-agent"
+
+// Binaries are our binaries that run in pods of seeds and shoots: all whose images registrations name.
 func Binaries() []string {
-	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", "worker-controller", "machine-controller-openstack"}
+	return []string{"infrastructure-controller", "controlplane-controller", "network-controller", networkAgent, "worker-controller", "machine-controller-openstack"}
 }
 
 // binaries builds images of programs, and caches them in the checkout.
@@ -159,6 +162,14 @@ func (env *Env) BuildExample(ctx context.Context, version, name string) error {
 // packWith is packControllers with further flags of go build.
 func (env *Env) packWith(ctx context.Context, version string, flags []string, names ...string) (archives []string, err error) {
 	for _, name := range names {
+		if name == networkAgent {
+			archive, err := env.binaries.release(ctx, name, version)
+			if err != nil {
+				return nil, err
+			}
+			archives = append(archives, archive)
+			continue
+		}
 		path, err := env.binaries.build(ctx, name, version, flags...)
 		if err != nil {
 			return nil, err
@@ -182,6 +193,19 @@ func (b *binaries) build(ctx context.Context, name, version string, flags ...str
 	stamp := "-s -w -X " + variable + "version=" + version + " -X " + variable + "commit=unknown -X " + variable + "date=unknown"
 	args := slices.Concat([]string{"-trimpath", "-buildvcs=false", "-ldflags", stamp}, flags, []string{"./cmd/" + name})
 	return b.compile(ctx, root, filepath.Join(version, name), args...)
+}
+
+// release builds the image of a binary as a release does, with all that is in it besides the binary, and returns the archive.
+func (b *binaries) release(ctx context.Context, name, version string) (string, error) {
+	module, err := repo.Path("images")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(b.cache, version, "images")
+	if _, err := repo.Go(ctx, module, nil, "run", "./cmd/images", "build", "--version="+version, "--binary="+name, "--platform=linux/"+runtime.GOARCH, "--source=..", "--out="+dir); err != nil {
+		return "", fmt.Errorf("building the image of %s: %w", name, err)
+	}
+	return filepath.Join(dir, name+".tar"), nil
 }
 
 // buildCommand builds a command of this module.

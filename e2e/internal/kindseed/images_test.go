@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/charts"
+	"github.com/trellis-garden/trellis/charts/registration"
 )
 
 // TestAbsentImages compares with what the pods of a control plane consist of, for the version of Kubernetes that shoots have.
@@ -26,6 +29,14 @@ func TestAbsentImages(t *testing.T) {
 	own, err := cloudControllerManagerImage()
 	require.NoError(t, err)
 	assert.NotContains(t, absent, own, "it is built")
+}
+
+// TestBinaries compares with the images that registrations name.
+func TestBinaries(t *testing.T) {
+	catalogue, err := registration.Read(charts.Catalogue())
+	require.NoError(t, err)
+	left := slices.DeleteFunc(catalogue.Binaries(), func(name string) bool { return slices.Contains(Binaries(), name) })
+	assert.Equal(t, []string{"admission", "controllerinstallation-controller", "machine-controller-aws"}, left, "they run in the garden, or in shoots that the seed does not have")
 }
 
 // TestPack packs a program twice, and then another under the same name.

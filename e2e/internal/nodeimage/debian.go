@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/trellis-garden/trellis/images"
 )
 
 const (
@@ -18,8 +21,8 @@ const (
 	publicMirror   = "http://deb.debian.org/debian"
 )
 
-// packages are what a node needs besides Debian's essential packages. udev and dbus are left out: runc uses systemd without them.
-func packages() []string {
+// nodePackages are what a node needs besides Debian's essential packages. udev and dbus are left out: runc uses systemd without them.
+func nodePackages() []string {
 	return []string{
 		"systemd", "systemd-sysv", "iptables", "nftables", "conntrack", "iproute2", "ethtool", "kmod", "mount",
 		"util-linux", "procps", "libseccomp2", "jq", "ca-certificates",
@@ -39,11 +42,26 @@ func unusedFiles() []string {
 	}
 }
 
-// debian returns the folder with Debian's file system.
-func (b *build) debian(ctx context.Context) (string, error) {
-	tree := b.cached("debian")
-	key := strings.Join(slices.Concat([]string{suite, b.toolchain}, packages(), unusedFiles()), " ")
-	return tree, b.keyedStage("debian", key, tree, func() error {
+// Programs returns files for an image: programs of Debian by their paths, with all libraries that they are linked with. The packages are those that they are in.
+// They are downloaded once for each list of packages.
+func Programs(ctx context.Context, progress io.Writer, packages []string, paths ...string) ([]images.File, error) {
+	b, unlock, err := newBuild(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	tree, err := b.debian(ctx, "debian-programs", packages)
+	if err != nil {
+		return nil, err
+	}
+	return withLibraries(tree, paths...)
+}
+
+// debian returns the folder with Debian's file system of that name, with packages besides the essential ones.
+func (b *build) debian(ctx context.Context, name string, packages []string) (string, error) {
+	tree := b.cached(name)
+	key := strings.Join(slices.Concat([]string{suite, b.toolchain}, packages, unusedFiles()), " ")
+	return tree, b.keyedStage(name, key, tree, func() error {
 		temporary := tree + ".new"
 		for _, dir := range []string{temporary, tree} {
 			if err := os.RemoveAll(dir); err != nil {
@@ -52,7 +70,7 @@ func (b *build) debian(ctx context.Context) (string, error) {
 		}
 		// In its own mount namespace: a busy mount that it cannot unmount ends with the namespace.
 		if _, err := output(ctx, b.cache,
-			"unshare", "--mount", "debootstrap", "--variant=minbase", "--include="+strings.Join(packages(), ","), suite, temporary, mirror(ctx)); err != nil {
+			"unshare", "--mount", "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), suite, temporary, mirror(ctx)); err != nil {
 			return fmt.Errorf("%w\n%s", err, lastLines(filepath.Join(temporary, "debootstrap", "debootstrap.log")))
 		}
 		for _, pattern := range unusedFiles() {

@@ -151,7 +151,7 @@ func (b *build) run(ctx context.Context) error {
 	if err := b.buildPrograms(ctx); err != nil {
 		return err
 	}
-	tree, err := b.debian(ctx)
+	tree, err := b.debian(ctx, "debian", nodePackages())
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
 // Command probe runs in pods of tests: it listens on the given ports, and connects on request: GET /?to=10.0.0.1:80 is answered with 200 if a
-// connection is possible within a second, and otherwise with 504.
+// connection is possible within a second, and otherwise with 504. A port after "echo=" returns what it receives; GET /?to=10.0.0.1:7000&for=30s
+// keeps a connection to such a port busy for that time, and is answered with a Report.
 package main
 
 import (
@@ -8,12 +9,17 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 )
 
 func main() {
 	failed := make(chan error)
 	for _, port := range os.Args[1:] {
+		if echoed, ok := strings.CutPrefix(port, "echo="); ok {
+			go func() { failed <- echo(":" + echoed) }()
+			continue
+		}
 		server := &http.Server{Addr: ":" + port, Handler: http.HandlerFunc(answer), ReadHeaderTimeout: time.Second}
 		go func() { failed <- server.ListenAndServe() }()
 	}
@@ -31,5 +37,8 @@ func answer(w http.ResponseWriter, request *http.Request) {
 		fmt.Fprintln(w, err)
 		return
 	}
-	_ = connection.Close()
+	defer func() { _ = connection.Close() }()
+	if duration, err := time.ParseDuration(request.URL.Query().Get("for")); err == nil {
+		report(w, keepBusy(connection, duration))
+	}
 }
