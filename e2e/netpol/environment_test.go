@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
@@ -92,7 +94,28 @@ func (s *environmentOnce) start(ctx context.Context) error {
 	if env.clients, err = kubernetes.NewForConfig(env.Config); err != nil {
 		return err
 	}
+	if err := env.dropUnroutedServices(ctx); err != nil {
+		return err
+	}
 	return env.Load(ctx, env.suite.Images)
+}
+
+// dropUnroutedServices drops what is sent to addresses of Services that kube-proxy does not route. Otherwise it leaves the cluster, and some networks, such as those with a
+// transparent proxy, accept any connection, while tests expect that nobody does.
+func (env *environment) dropUnroutedServices(ctx context.Context) error {
+	services, err := env.clients.NetworkingV1().ServiceCIDRs().Get(ctx, "kubernetes", metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the ranges of Services: %w", err)
+	}
+	rules := ""
+	for _, services := range services.Spec.CIDRs {
+		family := "ip"
+		if strings.Contains(services, ":") {
+			family = "ip6"
+		}
+		rules += fmt.Sprintf("%s daddr %s drop\n", family, services)
+	}
+	return env.Execute(ctx, "table inet outside {\nchain forward {\ntype filter hook forward priority 10;\n"+rules+"}\n}\n", "nft", "-f", "-")
 }
 
 // stop deletes the cluster. Its files and logs are kept after a failure.

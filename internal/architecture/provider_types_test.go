@@ -48,6 +48,7 @@ func typeLists() []string {
 		"e2e/internal/garden/objects.go",             // the CloudProfile of a garden
 		"e2e/internal/garden/shoot.go",               // the default types of its Shoots
 		"e2e/internal/gardenlet/shoot.go",            // the default network type of a shoot
+		"e2e/internal/nodeimage/network.go",          // the network of kind's nodes
 		"internal/contract/contracttest/fixtures.go", // the network type of a suite's shoot
 		"internal/network/networktest/subject.go",    // the infrastructure of a suite's shoot
 	}

@@ -78,6 +78,21 @@ func (c *Cluster) Load(ctx context.Context, archives ...string) error {
 	return all.Wait()
 }
 
+// Execute runs a program in each node, with a text as its input.
+func (c *Cluster) Execute(ctx context.Context, input, program string, args ...string) error {
+	nodes, err := c.provider.ListInternalNodes(c.Name)
+	if err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	for _, node := range nodes {
+		var output strings.Builder
+		if err := node.CommandContext(ctx, program, args...).SetStdin(strings.NewReader(input)).SetStdout(&output).SetStderr(&output).Run(); err != nil {
+			return fmt.Errorf("running %s in node %s: %w: %s", program, node, err, output.String())
+		}
+	}
+	return nil
+}
+
 // RestartNode ends all processes of a node, and starts it again, as after a loss of power. Its pods start anew.
 func (c *Cluster) RestartNode(ctx context.Context, node string) error {
 	_, err := docker(ctx, "restart", "--time=0", node)

@@ -6,6 +6,13 @@ import (
 	"strings"
 )
 
+// The network of pods is gardenet: its agent, and the program that prints its manifest.
+const (
+	networkAgent, agentPackage       = "gardenet-agent", "./cmd/gardenet-agent"
+	networkRenderer, rendererPackage = "gardenet-manifest", "./internal/network/gardenet/manifest"
+	networkImage                     = "localhost/gardenet-agent:local"
+)
+
 // anyRange stands in the rendered manifest where the ranges of pods belong, which are known when a cluster is created.
 const anyRange = "192.0.2.0/24"
 

@@ -115,7 +115,7 @@ func newBuild(ctx context.Context, progress io.Writer) (b *build, unlock func(),
 	if err != nil {
 		return nil, nil, err
 	}
-	network, err := digestPackages(ctx, "", root, "./cmd/gardenet-agent", "./internal/network/gardenet/manifest")
+	network, err := digestPackages(ctx, "", root, agentPackage, rendererPackage)
 	if err != nil {
 		return nil, nil, err
 	}

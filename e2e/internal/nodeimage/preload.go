@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	networkImage = "localhost/gardenet-agent:local"
-	nobody       = "65535:65535"
-	root         = "0:0"
-	searchPath   = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	nobody     = "65535:65535"
+	root       = "0:0"
+	searchPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
 // preload returns the container runtime's image folder, with the images that a cluster starts with.

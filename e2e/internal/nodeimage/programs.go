@@ -28,8 +28,6 @@ const (
 	imagesCNI = "../../images/cni"
 	// product is the module of what we release.
 	product = "../.."
-	// networkAgent is the agent of the pods' network, networkRenderer the program that prints its manifest. They have the same names in the image.
-	networkAgent, networkRenderer = "gardenet-agent", "gardenet-manifest"
 )
 
 // programs lists all programs that the build needs. Names with a folder are plugins.
@@ -49,8 +47,8 @@ func (b *build) programs() ([]program, error) {
 		{name: "crictl", module: "crictl", pkg: criTools + "/cmd/crictl", flags: "-X " + criTools + "/pkg/version.Version=" + versions["crictl"]},
 		{name: "coredns", module: "coredns", pkg: ownModule + "/coredns"},
 		{name: "pause", module: "programs", pkg: ownModule + "/programs/pause"},
-		{name: networkAgent, module: product, pkg: "./cmd/gardenet-agent"},
-		{name: networkRenderer, module: product, pkg: "./internal/network/gardenet/manifest"},
+		{name: networkAgent, module: product, pkg: agentPackage},
+		{name: networkRenderer, module: product, pkg: rendererPackage},
 	}
 	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
 		list = append(list, program{

@@ -21,8 +21,8 @@ const (
 	kubernetes = "k8s.io/kubernetes"
 	imagesOf   = "registry.k8s.io/e2e-test-images/"
 	agnhost    = "agnhost"
-	// nodesImages are images that upstream's tests take from their registry and that differ from agnhost only in their tools for DNS, which ours has, too.
-	dnsUtilities = imagesOf + "jessie-dnsutils:1.7"
+	// dnsUtilities is another image of tests, whose tools for DNS that of agnhost has here, too.
+	dnsUtilities = imagesOf + "glibc-dns-testing:2.0.0"
 )
 
 // Suite is what runs tests of Kubernetes.
@@ -101,12 +101,12 @@ func (s *Suite) path(name string) string { return filepath.Join(s.dir, name) }
 func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 	tools, err := nodeimage.Programs(ctx, progress,
 		[]string{"busybox-static", "curl", "netcat-openbsd", "bind9-dnsutils", "iproute2"},
-		"/usr/bin/curl", "/usr/bin/nc.openbsd", "/usr/bin/dig", "/usr/bin/ip", "/usr/bin/ss")
+		"/bin/busybox", "/bin/dash", "/usr/bin/getent", "/usr/bin/curl", "/usr/bin/nc.openbsd", "/usr/bin/dig", "/usr/bin/nslookup", "/usr/bin/ip", "/usr/bin/ss")
 	if err != nil {
 		return err
 	}
-	files := append(tools, images.File{Path: "/usr/bin/nc", Link: "nc.openbsd"}, images.File{Path: "/tmp", Mode: os.ModeDir | os.ModeSticky | 0o777},
-		images.File{Path: "/etc/passwd", Content: []byte("root:x:0:0:root:/:/bin/sh\n")})
+	files := append(tools, images.File{Path: "/usr/bin/nc", Link: "nc.openbsd"}, images.File{Path: "/bin/sh", Link: "dash"}, images.File{Path: "/tmp", Mode: os.ModeDir | os.ModeSticky | 0o777},
+		images.File{Path: "/etc/passwd", Content: []byte("root:x:0:0:root:/:/bin/sh\n")}, images.File{Path: "/etc/nsswitch.conf", Content: []byte("hosts: files dns\n")})
 	for _, applet := range applets() {
 		files = append(files, images.File{Path: "/bin/" + applet, Link: "busybox"})
 	}
@@ -133,9 +133,9 @@ func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 	return err
 }
 
-// applets are the programs of busybox that tests call.
+// applets are the programs of busybox that tests call. Its shell is not among them: it would prefer busybox's own nc and ip.
 func applets() []string {
-	return []string{"sh", "cat", "date", "echo", "env", "grep", "head", "hostname", "ls", "mkdir", "printf", "rm", "sed", "seq", "sleep", "sort", "tail", "test", "timeout", "touch", "true", "wc", "wget"}
+	return []string{"awk", "cat", "date", "echo", "env", "grep", "head", "hostname", "id", "ls", "mkdir", "printf", "rm", "sed", "seq", "sleep", "sort", "tail", "test", "timeout", "touch", "true", "wc", "wget"}
 }
 
 func version(ctx context.Context) (string, error) {

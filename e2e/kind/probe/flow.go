@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// interval is the pause between two messages, and patience the longest time for an echo of one.
-	interval, patience = 10 * time.Millisecond, 20 * time.Second
-	message            = "0123456789abcdef"
+	// interval is the pause between two messages, and echoTimeout the longest time for an echo of one.
+	interval, echoTimeout = 10 * time.Millisecond, 20 * time.Second
+	message               = "0123456789abcdef"
 )
 
 // Report describes a connection that was kept busy.
@@ -48,7 +48,7 @@ func keepBusy(connection net.Conn, duration time.Duration) (r Report) {
 	buffer := make([]byte, len(message))
 	for end := time.Now().Add(duration); time.Now().Before(end); time.Sleep(interval) {
 		start := time.Now()
-		_ = connection.SetDeadline(start.Add(patience))
+		_ = connection.SetDeadline(start.Add(echoTimeout))
 		if _, err := connection.Write([]byte(message)); err != nil {
 			r.Error = err.Error()
 			return r

@@ -41,7 +41,7 @@ func TestWrite(t *testing.T) {
 	assert.True(t, decoded.ReportsNetwork, "no cloud does")
 }
 
-func TestWrite_Mistakes(t *testing.T) {
+func TestWrite_InvalidFlags(t *testing.T) {
 	for want, arguments := range map[string][2]string{
 		"-image":               {"", "10.244.0.0/16"},
 		"-pods":                {"agent:1", ""},
