@@ -32,7 +32,7 @@ func twoApps(t *testing.T) map[string][]Image {
 			Platform: Platform{OS: "linux", Architecture: architecture},
 			Layers:   []*Layer{base, layerOf(t, File{Path: "/app", Content: []byte(content), Mode: 0o755})},
 			Config: Config{
-				Entrypoint: []string{"/app"}, Env: []string{"A=b"}, WorkingDir: "/etc", StopSignal: "SIGINT",
+				Entrypoint: []string{"/app"}, Cmd: []string{"--all"}, Env: []string{"A=b"}, WorkingDir: "/etc", StopSignal: "SIGINT",
 				Labels: map[string]string{"b": "2", "a": "1"}, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 			},
 		}
@@ -73,7 +73,7 @@ func TestWriteArchive_OCILayout(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "arm64", config.Architecture)
 	assert.Equal(t, v1.Config{
-		Entrypoint: []string{"/app"}, Env: []string{"A=b"}, WorkingDir: "/etc", StopSignal: "SIGINT", User: "65532:65532",
+		Entrypoint: []string{"/app"}, Cmd: []string{"--all"}, Env: []string{"A=b"}, WorkingDir: "/etc", StopSignal: "SIGINT", User: "65532:65532",
 		Labels: map[string]string{"a": "1", "b": "2"},
 	}, config.Config)
 }

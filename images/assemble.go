@@ -54,6 +54,7 @@ func (i Image) assemble() (v1.Image, error) {
 		RootFS:  v1.RootFS{Type: "layers"},
 		Config: v1.Config{
 			Entrypoint: i.Config.Entrypoint,
+			Cmd:        i.Config.Cmd,
 			Env:        i.Config.Env,
 			User:       cmp.Or(i.Config.User, DefaultUser),
 			WorkingDir: i.Config.WorkingDir,

@@ -33,6 +33,8 @@ type File struct {
 // Config is what the image's program starts with.
 type Config struct {
 	Entrypoint, Env []string
+	// Cmd are the arguments of the program unless others are given.
+	Cmd []string
 	// User is "65532:65532" unless given: nobody runs as root by accident.
 	User, WorkingDir string
 	// StopSignal ends the program, e.g. "SIGRTMIN+3"; SIGTERM unless given.

@@ -94,14 +94,11 @@ func (s *environmentOnce) start(ctx context.Context) error {
 	if env.clients, err = kubernetes.NewForConfig(env.Config); err != nil {
 		return err
 	}
-	if err := env.dropUnroutedServices(ctx); err != nil {
-		return err
-	}
 	return env.Load(ctx, env.suite.Images)
 }
 
 // dropUnroutedServices drops what is sent to addresses of Services that kube-proxy does not route. Otherwise it leaves the cluster, and some networks, such as those with a
-// transparent proxy, accept any connection, while tests expect that nobody does.
+// transparent proxy, accept any connection, while tests expect that nobody does. Nodes forget it when they restart.
 func (env *environment) dropUnroutedServices(ctx context.Context) error {
 	services, err := env.clients.NetworkingV1().ServiceCIDRs().Get(ctx, "kubernetes", metav1.GetOptions{})
 	if err != nil {
@@ -115,7 +112,7 @@ func (env *environment) dropUnroutedServices(ctx context.Context) error {
 		}
 		rules += fmt.Sprintf("%s daddr %s drop\n", family, services)
 	}
-	return env.Execute(ctx, "table inet outside {\nchain forward {\ntype filter hook forward priority 10;\n"+rules+"}\n}\n", "nft", "-f", "-")
+	return env.Execute(ctx, "table inet outside\ndelete table inet outside\ntable inet outside {\nchain forward {\ntype filter hook forward priority 10;\n"+rules+"}\n}\n", "nft", "-f", "-")
 }
 
 // stop deletes the cluster. Its files and logs are kept after a failure.

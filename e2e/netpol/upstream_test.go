@@ -32,6 +32,7 @@ func runUpstream(t *testing.T, run upstreamtests.Run) []upstreamtests.Result {
 	env := getEnvironment(t)
 	run.Kubeconfig, run.Processes, run.Dir = env.Kubeconfig, 4, filepath.Join(env.dir, t.Name())
 	require.NoError(t, os.Mkdir(run.Dir, 0o755))
+	require.NoError(t, env.dropUnroutedServices(t.Context()))
 	start := time.Now()
 	results, err := env.suite.Tests(t.Context(), run)
 	require.NoError(t, err)

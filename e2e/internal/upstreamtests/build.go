@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	files := append(tools, images.File{Path: "/usr/bin/nc", Link: "nc.openbsd"}, images.File{Path: "/bin/sh", Link: "dash"}, images.File{Path: "/tmp", Mode: os.ModeDir | os.ModeSticky | 0o777},
+	files := append(slices.Clip(tools), images.File{Path: "/usr/bin/nc", Link: "nc.openbsd"}, images.File{Path: "/bin/sh", Link: "dash"}, images.File{Path: "/tmp", Mode: os.ModeDir | os.ModeSticky | 0o777},
 		images.File{Path: "/etc/passwd", Content: []byte("root:x:0:0:root:/:/bin/sh\n")}, images.File{Path: "/etc/nsswitch.conf", Content: []byte("hosts: files dns\n")})
 	for _, applet := range applets() {
 		files = append(files, images.File{Path: "/bin/" + applet, Link: "busybox"})
@@ -114,11 +115,19 @@ func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	program, err := images.NewLayer(images.File{Path: "/" + agnhost, Source: s.path(agnhost), Mode: 0o755})
+	source, err := agnhostSource(ctx)
 	if err != nil {
 		return err
 	}
-	tag, err := agnhostVersion(ctx)
+	tag, err := os.ReadFile(filepath.Join(source, "VERSION"))
+	if err != nil {
+		return err
+	}
+	program, err := images.NewLayer(
+		images.File{Path: "/" + agnhost, Source: s.path(agnhost), Mode: 0o755},
+		images.File{Path: "/localhost.crt", Source: filepath.Join(source, "porter", "localhost.crt")},
+		images.File{Path: "/localhost.key", Source: filepath.Join(source, "porter", "localhost.key")},
+	)
 	if err != nil {
 		return err
 	}
@@ -126,10 +135,10 @@ func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 		Platform: images.Platform{OS: "linux", Architecture: runtime.GOARCH},
 		Layers:   []*images.Layer{below, program},
 		Config: images.Config{
-			Entrypoint: []string{"/" + agnhost}, Env: []string{"PATH=/usr/bin:/bin"}, User: "0:0",
+			Entrypoint: []string{"/" + agnhost}, Cmd: []string{"pause"}, Env: []string{"PATH=/usr/bin:/bin"}, User: "0:0",
 		},
 	}}
-	_, err = images.WriteArchive(s.Images, map[string][]images.Image{imagesOf + agnhost + ":" + tag: image, dnsUtilities: image})
+	_, err = images.WriteArchive(s.Images, map[string][]images.Image{imagesOf + agnhost + ":" + strings.TrimSpace(string(tag)): image, dnsUtilities: image})
 	return err
 }
 
@@ -146,19 +155,12 @@ func version(ctx context.Context) (string, error) {
 	return repo.Go(ctx, module, nil, "list", "-m", "-f", "{{.Version}}", kubernetes)
 }
 
-// agnhostVersion is the version that tests ask for.
-func agnhostVersion(ctx context.Context) (string, error) {
+// agnhostSource is the folder of agnhost's source.
+func agnhostSource(ctx context.Context) (string, error) {
 	module, err := repo.Path("e2e", "upstreamtests")
 	if err != nil {
 		return "", err
 	}
 	dir, err := repo.Go(ctx, module, nil, "list", "-m", "-f", "{{.Dir}}", kubernetes)
-	if err != nil {
-		return "", err
-	}
-	content, err := os.ReadFile(filepath.Join(dir, "test", "images", agnhost, "VERSION"))
-	if err != nil {
-		return "", fmt.Errorf("reading the version of agnhost: %w", err)
-	}
-	return strings.TrimSpace(string(content)), nil
+	return filepath.Join(dir, "test", "images", agnhost), err
 }

@@ -70,12 +70,15 @@ func (s *Suite) Tests(ctx context.Context, run Run) ([]Result, error) {
 func decode(content []byte) ([]Result, error) {
 	var reports []struct {
 		SpecReports []struct {
-			ContainerHierarchyTexts    []string
-			LeafNodeType, LeafNodeText string
-			State                      string
-			RunTime                    time.Duration
-			Failure                    struct{ Message string }
-		}
+			ContainerHierarchyTexts []string      `json:"ContainerHierarchyTexts"`
+			LeafNodeType            string        `json:"LeafNodeType"`
+			LeafNodeText            string        `json:"LeafNodeText"`
+			State                   string        `json:"State"`
+			RunTime                 time.Duration `json:"RunTime"`
+			Failure                 struct {
+				Message string `json:"Message"`
+			} `json:"Failure"`
+		} `json:"SpecReports"`
 	}
 	if err := json.Unmarshal(content, &reports); err != nil {
 		return nil, fmt.Errorf("reading the report of upstream's tests: %w", err)

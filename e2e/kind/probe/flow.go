@@ -18,11 +18,12 @@ const (
 // Report describes a connection that was kept busy.
 type Report struct {
 	// Sent and Received are numbers of messages and of their echoes.
-	Sent, Received int
+	Sent     int `json:"sent"`
+	Received int `json:"received"`
 	// Longest is the longest time between a message and its echo.
-	Longest time.Duration
+	Longest time.Duration `json:"longest"`
 	// Error is what ended the connection early, or is empty.
-	Error string
+	Error string `json:"error"`
 }
 
 // echo returns what it receives to whoever connects.
