@@ -204,8 +204,8 @@ loadbalancers-test: envtest-assets ## Run the aws-load-balancer-controller in a 
 ##@ With packets, on this machine's kernel (root; Debian: nftables)
 
 .PHONY: e2e-gardenet
-e2e-gardenet: envtest-assets ## Run agents and service routers of gardenet on two nodes that are network namespaces, and send packets between their pods
-	@cd e2e && go test -tags gardenet -count=1 -v -timeout 20m ./gardenet
+e2e-gardenet: envtest-assets ## Run agents and service routers of gardenet on two nodes that are network namespaces, and send packets between their pods; RUN= for one test
+	@cd e2e && go test -tags gardenet -count=1 -v -timeout 20m $(if $(RUN),-run '$(RUN)') ./gardenet
 
 ##@ On kind (Docker)
 
