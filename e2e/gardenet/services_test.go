@@ -202,14 +202,19 @@ func testLocalTrafficPolicy(t *testing.T, env *environment) {
 		require.True(t, p.eventually(true), address)
 		assert.Contains(t, []string{"10.250.0.1", "fd00:250::1"}, p.sourceSeen(t).String(), "the endpoint sees the client")
 	}
-	assert.False(t, probe{outside, "tcp", netip.MustParseAddr("10.250.0.11"), int(service.Spec.Ports[0].NodePort)}.try(blockedAfter), "no endpoint on that node")
 	for address, want := range map[string]int{"10.250.0.11": http.StatusServiceUnavailable, "10.250.0.12": http.StatusOK} {
-		response, err := http.Get("http://" + net.JoinHostPort(address, strconv.Itoa(int(service.Spec.HealthCheckNodePort))) + "/healthz")
-		require.NoError(t, err)
-		_ = response.Body.Close()
-		assert.Equal(t, want, response.StatusCode, address)
+		url := "http://" + net.JoinHostPort(address, strconv.Itoa(int(service.Spec.HealthCheckNodePort))) + "/healthz"
+		assert.Eventually(t, func() bool {
+			response, err := http.Get(url)
+			if err != nil {
+				return false
+			}
+			_ = response.Body.Close()
+			return response.StatusCode == want
+		}, timeout, 100*time.Millisecond, address)
 		assert.NoError(t, env.outside(t).responds("http://"+address+":10256/healthz")(t.Context()), "load balancers learn that the node routes Services")
 	}
+	assert.False(t, probe{outside, "tcp", netip.MustParseAddr("10.250.0.11"), int(service.Spec.Ports[0].NodePort)}.try(blockedAfter), "no endpoint on that node")
 }
 
 // testPolicyBehindService shows that the policies of endpoints hold for connections to their Service.
