@@ -42,6 +42,7 @@ func (r *renderer) accepted() []string {
 	if r.Recheck {
 		rules = []string{
 			fmt.Sprintf("%s0x%08x accept", acceptedMark(), r.generation()),
+			// nft reads these words of its own without /etc/protocols, which the agent's image does not have; ipv6-icmp it would look up there.
 			"ct state related meta l4proto { icmp, icmpv6 } accept",
 		}
 	}
