@@ -12,12 +12,13 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 )
 
-// controlPlane, machines, aws and calico are names for several programs.
+// controlPlane, machines, aws, calico and gardener are names for several programs.
 const (
 	controlPlane = "control-plane"
 	machines     = "machines"
 	aws          = "aws"
 	calico       = "calico"
+	gardener     = "gardener"
 )
 
 func main() {
@@ -27,9 +28,9 @@ func main() {
 Builds the programs that are missing or out of date and prints the folder that holds them.
 Programs: %s. None given: %s.
 %s stands for all that tests of control planes run, %s for all that tests of machines run, %s for AWS' that tests of
-control planes there run besides, %s for Calico's that tests of networks run besides.
+control planes there run besides, %s for Calico's that tests of networks run besides, %s for Gardener's that the landscape runs besides.
 The folder is .cache/envtest of the checkout, or the one that %s names.
-`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, machines, aws, calico, assets.DirVariable)
+`, strings.Join(assets.Names(), ", "), strings.Join(assets.APIServer(), " and "), controlPlane, machines, aws, calico, gardener, assets.DirVariable)
 	}
 	flag.Parse()
 	names := programs(flag.Args())
@@ -60,6 +61,8 @@ func programs(args []string) []string {
 			names = append(names, assets.AWS()...)
 		case calico:
 			names = append(names, assets.Calico()...)
+		case gardener:
+			names = append(names, assets.Gardener()...)
 		default:
 			names = append(names, arg)
 		}

@@ -43,6 +43,11 @@ func AWS() []string { return []string{"aws-cloud-controller-manager"} }
 // LoadBalancers lists the programs of a shoot on AWS with the controller for application and network load balancers.
 func LoadBalancers() []string { return []string{"aws-load-balancer-controller"} }
 
+// Gardener lists Gardener's own programs, which run in a garden and beside a seed. Together they take minutes to build, so only the landscape asks for them.
+func Gardener() []string {
+	return []string{"gardener-apiserver", "gardener-controller-manager", "gardener-scheduler", "gardener-admission-controller", "gardenlet"}
+}
+
 // Calico lists the programs of Calico that run without a kernel of their own.
 func Calico() []string { return []string{"calico-kube-controllers", "calico-typha"} }
 
@@ -54,7 +59,12 @@ func packages() map[string]string {
 		"calico-kube-controllers":            "github.com/projectcalico/calico/kube-controllers/cmd/kube-controllers",
 		"calico-typha":                       "github.com/projectcalico/calico/typha/cmd/calico-typha",
 		"etcd":                               "go.etcd.io/etcd/server/v3",
+		"gardener-admission-controller":      "github.com/gardener/gardener/cmd/gardener-admission-controller",
+		"gardener-apiserver":                 "github.com/gardener/gardener/cmd/gardener-apiserver",
+		"gardener-controller-manager":        "github.com/gardener/gardener/cmd/gardener-controller-manager",
 		"gardener-resource-manager":          "github.com/gardener/gardener/cmd/gardener-resource-manager",
+		"gardener-scheduler":                 "github.com/gardener/gardener/cmd/gardener-scheduler",
+		"gardenlet":                          "github.com/gardener/gardener/cmd/gardenlet",
 		"kube-apiserver":                     "k8s.io/kubernetes/cmd/kube-apiserver",
 		"kube-controller-manager":            "k8s.io/kubernetes/cmd/kube-controller-manager",
 		"kubectl":                            "k8s.io/kubernetes/cmd/kubectl",

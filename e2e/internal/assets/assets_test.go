@@ -53,6 +53,11 @@ func TestStamp(t *testing.T) {
 	manager := stampOf(build{name: "gardener-resource-manager", pkg: packages()["gardener-resource-manager"], source: source})
 	assert.Equal(t, "v1.149.3", manager.version)
 	assert.Contains(t, manager.flags, "version.gitVersion=v1.149.3")
+	for _, name := range Gardener() {
+		program := stampOf(build{name: name, pkg: packages()[name], source: source})
+		assert.Equal(t, "v1.149.3", program.version, name)
+		assert.Contains(t, program.flags, "version.gitVersion=v1.149.3", name)
+	}
 	cloudController := stampOf(build{name: "ccm", pkg: packages()["openstack-cloud-controller-manager"], source: source})
 	assert.Contains(t, cloudController.flags, "k8s.io/cloud-provider-openstack/pkg/version.Version=v1.36.0")
 
@@ -74,8 +79,8 @@ func TestStamp(t *testing.T) {
 func TestEnsure_UnknownProgram(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
-	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are aws-cloud-controller-manager, aws-load-balancer-controller, calico-kube-controllers, calico-typha, etcd, gardener-resource-manager, `+
-		`kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
+	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are aws-cloud-controller-manager, aws-load-balancer-controller, calico-kube-controllers, calico-typha, etcd, gardener-admission-controller, gardener-apiserver, gardener-controller-manager, `+
+		`gardener-resource-manager, gardener-scheduler, gardenlet, kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
 }
 
 func TestEnsure_UpToDate(t *testing.T) {
