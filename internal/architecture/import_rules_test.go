@@ -831,6 +831,11 @@ func otherModuleRules() []importRule {
 			},
 		},
 		{
+			packages:  "e2e/internal/isolation",
+			reason:    "it gives a program a network of its own, whatever the program does",
+			mayImport: slices.Concat([]string{"github.com/vishvananda/netlink", "golang.org/x/sys/unix"}, testLibraries()),
+		},
+		{
 			packages: "e2e/...",
 			reason:   "e2e tests run binaries as processes, and may import fakes, suites and API types only",
 			mayImport: slices.Concat([]string{
