@@ -4,6 +4,7 @@ package apiserver
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -67,13 +68,16 @@ func WritePolicy(log audit.Log, policy string) (string, error) {
 }
 
 // StartEtcd starts an etcd for API servers of Start. Its data are in the folder dir, its log in dir.log; the caller stops it.
-func StartEtcd(programs, dir string) (*envtest.Etcd, error) {
+func StartEtcd(programs, dir string) (*envtest.Etcd, error) { return StartEtcdAt(programs, dir, nil) }
+
+// StartEtcdAt is StartEtcd for an address; nil for a free one of loopback.
+func StartEtcdAt(programs, dir string, address *url.URL) (*envtest.Etcd, error) {
 	log, err := os.Create(dir + ".log")
 	if err != nil {
 		return nil, fmt.Errorf("creating the log of etcd: %w", err)
 	}
 	started := newEtcd(programs)
-	started.DataDir, started.Out, started.Err, started.StartTimeout = dir, log, log, startTimeout
+	started.URL, started.DataDir, started.Out, started.Err, started.StartTimeout = address, dir, log, log, startTimeout
 	if err := started.Start(); err != nil {
 		return nil, fmt.Errorf("starting etcd: %w", err)
 	}

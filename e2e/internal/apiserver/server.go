@@ -36,11 +36,15 @@ type ServerOptions struct {
 	Dir string
 	// Etcd is the address of an existing etcd, in which the server's objects have a prefix of their own.
 	Etcd string
-	// IP is an address of this machine; empty for loopback. Names are further DNS names in the certificate.
-	IP    string
+	// IP is an address of this machine; empty for loopback. Port is empty for a free one.
+	IP, Port string
+	// Names and IPs are further DNS names and addresses in the certificate.
 	Names []string
+	IPs   []net.IP
 	// AuditPolicy is the policy of the audit log.
 	AuditPolicy string
+	// Args are further arguments; they win over those of the same names that every server has.
+	Args []string
 	// ServiceRanges are the ranges of Services, one of each family, with commas; empty for one of IPv4.
 	ServiceRanges string
 }
@@ -62,9 +66,13 @@ type Server struct {
 // NewServer writes the files of a server, which Start starts from the programs in the folder programs.
 func NewServer(programs string, options ServerOptions) (*Server, error) {
 	s := &Server{programs: programs, prefix: "/shoot-" + random(4), options: options}
-	var err error
-	if s.address, err = process.FreeAddressAt(cmp.Or(options.IP, "127.0.0.1")); err != nil {
-		return nil, err
+	ip := cmp.Or(options.IP, "127.0.0.1")
+	s.address = net.JoinHostPort(ip, options.Port)
+	if options.Port == "" {
+		var err error
+		if s.address, err = process.FreeAddressAt(ip); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.writeFiles(); err != nil {
 		return nil, fmt.Errorf("writing the files of an API server: %w", err)
@@ -94,6 +102,12 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
+// Exited is closed when the server has ended. It must have been started.
+func (s *Server) Exited() <-chan struct{} { return s.process.Exited() }
+
+// PID is the server's process ID. It must have been started.
+func (s *Server) PID() int { return s.process.PID() }
+
 // Kill kills the server if it runs. Terminated, it would wait a minute for its watches; nothing is lost.
 func (s *Server) Kill() {
 	if s.process != nil {
@@ -106,7 +120,7 @@ func (s *Server) Kill() {
 // such as a cloud-controller-manager, read both; there are no clients with certificates.
 func (s *Server) args() []string {
 	host, port, _ := net.SplitHostPort(s.address)
-	return []string{
+	return append([]string{
 		"--etcd-servers=" + s.options.Etcd,
 		"--etcd-prefix=" + s.prefix,
 		"--bind-address=" + host,
@@ -133,13 +147,13 @@ func (s *Server) args() []string {
 		"--api-audiences=" + s.URL() + ",kubernetes," + v1beta1constants.GardenerAudience,
 		"--allow-privileged=true",
 		"--profiling=false",
-	}
+	}, s.options.Args...)
 }
 
 // writeFiles creates all certificates, keys and tokens.
 func (s *Server) writeFiles() error {
 	host, _, _ := net.SplitHostPort(s.address)
-	certificate, key, err := cert.GenerateSelfSignedCertKey(host, nil, append([]string{"localhost", "kubernetes.default.svc"}, s.options.Names...))
+	certificate, key, err := cert.GenerateSelfSignedCertKey(host, s.options.IPs, append([]string{"localhost", "kubernetes.default.svc"}, s.options.Names...))
 	if err != nil {
 		return err
 	}

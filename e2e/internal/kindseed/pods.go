@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/kubelet"
 )
 
 // timeout bounds each wait. It is long, because it only takes time if something has failed.
@@ -53,20 +55,11 @@ func (env *Env) ReadyPods(ctx context.Context, binary string) ([]corev1.Pod, err
 	pods, err := env.Pods(ctx, binary)
 	var ready []corev1.Pod
 	for _, pod := range pods {
-		if pod.DeletionTimestamp == nil && isReady(pod) {
+		if pod.DeletionTimestamp == nil && kubelet.IsReady(&pod) {
 			ready = append(ready, pod)
 		}
 	}
 	return ready, err
-}
-
-func isReady(pod corev1.Pod) bool {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // Deployment reads the Deployment of an installed controller.
@@ -160,7 +153,7 @@ func (env *Env) Report(ctx context.Context, lines int) string {
 			continue
 		}
 		fmt.Fprintf(&report, "%s/%s: %s\n", pod.Namespace, pod.Name, state(pod))
-		if isReady(pod) && !isExtension {
+		if kubelet.IsReady(&pod) && !isExtension {
 			continue
 		}
 		for _, container := range pod.Spec.Containers {

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/trellis-garden/trellis/e2e/internal/kubelet"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
@@ -87,7 +88,7 @@ func (c *Container) Stop() {
 }
 
 func (c *Container) start(ctx context.Context) error {
-	spec, container, err := c.read(ctx)
+	pod, container, err := c.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,14 +96,14 @@ func (c *Container) start(ctx context.Context) error {
 	if err := os.RemoveAll(root); err != nil {
 		return fmt.Errorf("removing the files of an earlier container: %w", err)
 	}
-	files, err := mount(spec, container, root)
+	files, err := mount(pod, container, root)
 	if err != nil {
 		return fmt.Errorf("mounting the files of container %s: %w", container.Name, err)
 	}
-	if err := files.await(ctx, c.client, c.run.Namespace); err != nil {
+	if err := files.await(ctx); err != nil {
 		return fmt.Errorf("waiting for the files of container %s: %w", container.Name, err)
 	}
-	args, env, err := c.commandLine(container, files)
+	args, env, err := c.commandLine(ctx, pod, container, files)
 	if err != nil {
 		return err
 	}
@@ -119,42 +120,45 @@ func (c *Container) start(ctx context.Context) error {
 	c.cancel, c.ended = cancel, ended
 	go func() {
 		defer close(ended)
-		files.keepFresh(care, c.client, c.run.Namespace)
+		files.keepFresh(care)
 	}()
 	return nil
 }
 
 // read returns the container of the pod, or of the Deployment's template.
-func (c *Container) read(ctx context.Context) (*corev1.PodSpec, *corev1.Container, error) {
-	spec, err := c.readSpec(ctx)
+func (c *Container) read(ctx context.Context) (*kubelet.Pod, *corev1.Container, error) {
+	pod, err := c.readPod(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range spec.Containers {
-		if spec.Containers[i].Name == c.run.Container {
-			return spec, &spec.Containers[i], nil
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == c.run.Container {
+			return pod, &pod.Spec.Containers[i], nil
 		}
 	}
 	return nil, nil, fmt.Errorf("no container %s in Deployment %s", c.run.Container, c.run.Deployment)
 }
 
-func (c *Container) readSpec(ctx context.Context) (*corev1.PodSpec, error) {
+func (c *Container) readPod(ctx context.Context) (*kubelet.Pod, error) {
+	pod := &kubelet.Pod{Pod: &corev1.Pod{}, Reader: c.client}
 	if c.run.Pod != "" {
-		pod := &corev1.Pod{}
-		if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Pod}, pod); err != nil {
+		if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Pod}, pod.Pod); err != nil {
 			return nil, fmt.Errorf("reading pod %s: %w", c.run.Pod, err)
 		}
-		return &pod.Spec, nil
+		return pod, nil
 	}
 	deployment := &appsv1.Deployment{}
 	if err := c.client.Get(ctx, client.ObjectKey{Namespace: c.run.Namespace, Name: c.run.Deployment}, deployment); err != nil {
 		return nil, fmt.Errorf("reading Deployment %s: %w", c.run.Deployment, err)
 	}
-	return &deployment.Spec.Template.Spec, nil
+	pod.Namespace, pod.Spec, pod.Template = c.run.Namespace, deployment.Spec.Template.Spec, true
+	return pod, nil
 }
 
 // commandLine returns the container's arguments and environment.
-func (c *Container) commandLine(container *corev1.Container, files *mounts) (args, env []string, err error) {
+func (c *Container) commandLine(
+	ctx context.Context, pod *kubelet.Pod, container *corev1.Container, files *mounts,
+) (args, env []string, err error) {
 	args = slices.Clone(container.Args)
 	if len(container.Command) > 0 {
 		if name := filepath.Base(container.Command[0]); name != filepath.Base(c.run.Program) {
@@ -162,16 +166,16 @@ func (c *Container) commandLine(container *corev1.Container, files *mounts) (arg
 		}
 		args = slices.Concat(container.Command[1:], args)
 	}
-	var variables []string
-	for _, variable := range container.Env {
-		if variable.ValueFrom != nil {
-			return nil, nil, fmt.Errorf("container %s takes %s from somewhere, which is not supported here", container.Name, variable.Name)
-		}
-		variables = append(variables, "$("+variable.Name+")", variable.Value)
-		env = append(env, variable.Name+"="+files.relocate(variable.Value))
+	var variables kubelet.Environment
+	if err := variables.Add(ctx, pod, container); err != nil {
+		return nil, nil, err
 	}
+	for _, variable := range variables.List() {
+		env = append(env, files.relocate(variable))
+	}
+	args = variables.Expand(args...)
 	for i, arg := range args {
-		args[i] = files.relocate(strings.NewReplacer(variables...).Replace(arg))
+		args[i] = files.relocate(arg)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.run.Env)) {
 		env = slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, name+"=") })

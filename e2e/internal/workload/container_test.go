@@ -106,15 +106,15 @@ func TestRunContainer_Unsupported(t *testing.T) {
 	}{
 		"a folder of the node": {func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Volumes[0] = corev1.Volume{Name: "app", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}}
-		}, "the kind of volume app is not supported here"},
+		}, "reading volume app: its kind is not supported here"},
 		"a token of the seed": {func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Volumes[0] = projectedVolume("app", corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}})
-		}, "a source of volume app is not supported here"},
+		}, "reading volume app: a source is not supported here"},
 		"a part of a volume": {func(d *appsv1.Deployment) { containerOf(d).VolumeMounts[0].SubPath = "conf" }, "mount path /etc/app is not supported here"},
 		"another program":    {func(d *appsv1.Deployment) { containerOf(d).Command[0] = "/bin/bash" }, "container main runs bash, not /bin/sh"},
 		"a variable from elsewhere": {func(d *appsv1.Deployment) {
 			containerOf(d).Env[0].ValueFrom = &corev1.EnvVarSource{}
-		}, "takes GREETING from somewhere"},
+		}, "reading the variable GREETING of container main: its source is not supported here"},
 		"another container":            {func(d *appsv1.Deployment) { containerOf(d).Name = "sidecar" }, "no container main in Deployment app"},
 		"a Secret that never turns up": {func(d *appsv1.Deployment) { d.Spec.Template.Spec.Volumes[0] = secretVolume("app", "none") }, `secrets "none" not found`},
 	} {

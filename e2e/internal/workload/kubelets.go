@@ -9,14 +9,11 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -29,6 +26,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
+	"github.com/trellis-garden/trellis/e2e/internal/kubelet"
 )
 
 // Kubelets simulate the kubelet for all pods of a cluster. Without OnNodes a pod is not bound to a node. Kubernetes' own controllers do the rest,
@@ -82,8 +82,8 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 	if err := wiring.Complete(reconcile.AsReconciler(k.client, k)); err != nil {
 		return nil, fmt.Errorf("preparing simulated kubelets: %w", err)
 	}
-	if err := untilAccepted(ctx, mgr.GetAPIReader()); err != nil {
-		return nil, err
+	if err := apiserver.WaitUntilAccepted(ctx, mgr.GetAPIReader()); err != nil {
+		return nil, fmt.Errorf("preparing simulated kubelets: %w", err)
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	k.stop, k.stopping = stop, run.Done()
@@ -103,25 +103,6 @@ func Start(ctx context.Context, cluster *rest.Config, options ...Option) (*Kubel
 	return k, nil
 }
 
-// untilAccepted waits until the API server accepts the user. After its start it refuses all users until it has read its CA, and the manager
-// would end at the first refusal.
-func untilAccepted(ctx context.Context, reader client.Reader) error {
-	for {
-		err := reader.List(ctx, &corev1.PodList{}, client.Limit(1))
-		if !apierrors.IsUnauthorized(err) && !apierrors.IsForbidden(err) && !utilnet.IsConnectionRefused(err) {
-			if err != nil {
-				return fmt.Errorf("preparing simulated kubelets: %w", err)
-			}
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting until the API server accepts the user of the simulated kubelets: %w: %w", ctx.Err(), err)
-		case <-time.After(interval):
-		}
-	}
-}
-
 // run runs the manager. If it ends before Stop, it prints the error at once, since pods would not become ready any more.
 func (k *Kubelets) run(ctx context.Context, mgr manager.Manager) {
 	defer close(k.ended)
@@ -129,6 +110,9 @@ func (k *Kubelets) run(ctx context.Context, mgr manager.Manager) {
 		fmt.Fprintf(os.Stderr, "the simulated kubelets have ended: %v\n", k.err)
 	}
 }
+
+// Ended is closed when the simulation has ended, by Stop or by itself.
+func (k *Kubelets) Ended() <-chan struct{} { return k.ended }
 
 // Stop leaves all pods as they are.
 func (k *Kubelets) Stop() error {
@@ -186,11 +170,11 @@ func (k *Kubelets) Reconcile(ctx context.Context, pod *corev1.Pod) (reconcile.Re
 	}
 	pending := pod.Status.Phase != corev1.PodRunning
 	held, started := k.isHeld(pod), !pending
-	if held && pending || started && isReady(pod) != held {
+	if held && pending || started && kubelet.IsReady(pod) != held {
 		return reconcile.Result{}, nil
 	}
 	patch := client.MergeFrom(pod.DeepCopy())
-	report(&pod.Status, pod.Spec.Containers, !held)
+	kubelet.SetRunning(&pod.Status, pod.Spec.Containers, !held)
 	return reconcile.Result{}, client.IgnoreNotFound(k.client.Status().Patch(ctx, pod, patch))
 }
 

@@ -14,44 +14,42 @@ import (
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/kubelet"
 )
 
 // mounts are the files of a container.
 type mounts struct {
 	root    string
-	volumes map[string][]origin // by mount path
+	pod     *kubelet.Pod
+	volumes map[string]corev1.Volume // by mount path
 }
 
-// mount returns the files at the mount paths of a container. Types of volumes that containers in a seed do not use are errors.
-func mount(spec *corev1.PodSpec, container *corev1.Container, root string) (*mounts, error) {
+// mount returns the files at the mount paths of a container.
+func mount(pod *kubelet.Pod, container *corev1.Container, root string) (*mounts, error) {
 	volumes := map[string]corev1.Volume{}
-	for _, volume := range spec.Volumes {
+	for _, volume := range pod.Spec.Volumes {
 		volumes[volume.Name] = volume
 	}
-	m := &mounts{root: root, volumes: map[string][]origin{}}
+	m := &mounts{root: root, pod: pod, volumes: map[string]corev1.Volume{}}
 	for _, mounted := range container.VolumeMounts {
 		volume, found := volumes[mounted.Name]
 		if !found || mounted.SubPath != "" {
 			return nil, fmt.Errorf("mount path %s is not supported here", mounted.MountPath)
 		}
-		origins, err := originsOf(volume)
-		if err != nil {
-			return nil, err
-		}
-		m.volumes[filepath.Clean(mounted.MountPath)] = origins
+		m.volumes[filepath.Clean(mounted.MountPath)] = volume
 	}
 	return m, nil
 }
 
 // await writes all files once all their sources exist.
-func (m *mounts) await(ctx context.Context, c client.Client, namespace string) error {
+func (m *mounts) await(ctx context.Context) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
-		err := m.write(ctx, c, namespace)
-		if err == nil {
-			return nil
+		err := m.write(ctx)
+		if err == nil || errors.Is(err, kubelet.ErrUnsupported) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -62,7 +60,7 @@ func (m *mounts) await(ctx context.Context, c client.Client, namespace string) e
 }
 
 // keepFresh updates all files periodically, until ctx ends. Like a kubelet it keeps the present files if that fails.
-func (m *mounts) keepFresh(ctx context.Context, c client.Client, namespace string) {
+func (m *mounts) keepFresh(ctx context.Context) {
 	tick := time.NewTicker(refresh)
 	defer tick.Stop()
 	for {
@@ -70,27 +68,25 @@ func (m *mounts) keepFresh(ctx context.Context, c client.Client, namespace strin
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_ = m.write(ctx, c, namespace)
+			_ = m.write(ctx)
 		}
 	}
 }
 
 // write updates all files.
-func (m *mounts) write(ctx context.Context, c client.Client, namespace string) error {
-	for path, origins := range m.volumes {
+func (m *mounts) write(ctx context.Context) error {
+	for path, volume := range m.volumes {
 		folder := filepath.Join(m.root, path)
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
 		}
-		for _, origin := range origins {
-			content, err := origin.read(ctx, c, namespace)
-			if err != nil {
+		files, err := m.pod.Files(ctx, &volume)
+		if err != nil {
+			return err
+		}
+		for name, file := range files {
+			if err := m.writeFile(filepath.Join(folder, name), file.Content); err != nil {
 				return err
-			}
-			for name, data := range content {
-				if err := m.writeFile(filepath.Join(folder, name), data); err != nil {
-					return err
-				}
 			}
 		}
 	}
