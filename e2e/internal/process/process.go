@@ -89,6 +89,17 @@ func (p *Process) Kill() {
 	<-p.exited
 }
 
+// KillGroup kills what the process started and did not wait for.
+func (p *Process) KillGroup() { _ = syscall.Kill(-p.PID(), syscall.SIGKILL) }
+
+// ExitCode returns the exit code of a process that has ended, or as shells do 128 and the number of the signal that ended it.
+func (p *Process) ExitCode() int {
+	if status, is := p.cmd.ProcessState.Sys().(syscall.WaitStatus); is && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
 // Output returns the output so far.
 func (p *Process) Output() (string, error) {
 	content, err := os.ReadFile(p.output)
