@@ -50,6 +50,9 @@ func (b Binary) BuildWithRaceDetector(ctx context.Context) (string, error) {
 	return b.build(ctx, b.command()+"-race", "CGO_ENABLED=1", "-race")
 }
 
+// Path is the path of the binary that Build builds.
+func (b Binary) Path() (string, error) { return repo.Path(".cache", "e2e", b.command()) }
+
 func (b Binary) command() string { return cmp.Or(b.Command, b.Name) }
 
 func (b Binary) build(ctx context.Context, name, cgo string, flags ...string) (string, error) {

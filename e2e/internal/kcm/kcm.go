@@ -20,6 +20,11 @@ const Disruption = "disruption-controller"
 // Start starts the program of the folder programs for the API server of an administrator's kubeconfig, and waits until it is healthy. Its files
 // are in dir. It also runs the named controllers.
 func Start(ctx context.Context, programs, dir, kubeconfig string, besides ...string) (*process.Process, error) {
+	return StartWith(ctx, programs, dir, kubeconfig, "--controllers="+strings.Join(append(controllers(), besides...), ","))
+}
+
+// StartWith is Start with further arguments, and all controllers unless they choose.
+func StartWith(ctx context.Context, programs, dir, kubeconfig string, further ...string) (*process.Process, error) {
 	address, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -27,7 +32,6 @@ func Start(ctx context.Context, programs, dir, kubeconfig string, besides ...str
 	_, port, _ := strings.Cut(address, ":")
 	args := []string{
 		"--kubeconfig=" + kubeconfig,
-		"--controllers=" + strings.Join(append(controllers(), besides...), ","),
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + port,
 		"--cert-dir=" + dir,
@@ -37,7 +41,7 @@ func Start(ctx context.Context, programs, dir, kubeconfig string, besides ...str
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
 	}
-	p, err := process.Start(filepath.Join(programs, Name), args, nil, filepath.Join(dir, Name+".log"))
+	p, err := process.Start(filepath.Join(programs, Name), append(args, further...), nil, filepath.Join(dir, Name+".log"))
 	if err != nil {
 		return nil, err
 	}
