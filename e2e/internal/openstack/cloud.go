@@ -26,8 +26,14 @@ type Cloud struct {
 
 var _ cloud.Cloud = (*Cloud)(nil)
 
+// loopback is the address for clients on this machine.
+const loopback = "127.0.0.1:0"
+
 // New returns a cloud in front of a running one, which Close does not stop.
-func New(backend conformance.Cloud) (*Cloud, error) {
+func New(backend conformance.Cloud) (*Cloud, error) { return NewAt(loopback, backend) }
+
+// NewAt is New for shoots in network namespaces of their own: the proxy listens on an address that they reach.
+func NewAt(listen string, backend conformance.Cloud) (*Cloud, error) {
 	var options []proxy.Option
 	if backend.TLS != nil {
 		options = append(options, proxy.WithTLS(backend.TLS))
@@ -36,19 +42,22 @@ func New(backend conformance.Cloud) (*Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := recorder.Start("127.0.0.1:0"); err != nil {
+	if err := recorder.Start(listen); err != nil {
 		return nil, err
 	}
 	return &Cloud{Proxy: recorder, backend: backend}, nil
 }
 
 // NewFake starts a fake and returns a cloud in front of it. Close stops both.
-func NewFake(options ...fake.Option) (*Cloud, error) {
+func NewFake(options ...fake.Option) (*Cloud, error) { return NewFakeAt(loopback, options...) }
+
+// NewFakeAt is NewFake for shoots in network namespaces of their own, see NewAt.
+func NewFakeAt(listen string, options ...fake.Option) (*Cloud, error) {
 	standIn := fake.New(options...)
-	if err := standIn.Start("127.0.0.1:0"); err != nil {
+	if err := standIn.Start(loopback); err != nil {
 		return nil, err
 	}
-	c, err := New(conformance.Cloud{
+	c, err := NewAt(listen, conformance.Cloud{
 		Name: "fake", AuthURL: standIn.AuthURL(), Region: fake.DefaultRegion, ExternalNetwork: fake.ExternalNetwork,
 		Operator: conformance.Login{User: fake.AdminUser, Password: fake.AdminPassword, Project: fake.AdminProject},
 	})

@@ -26,6 +26,8 @@ type Call struct {
 	Login bool `json:"login,omitempty"`
 	// Status is the status of the response, also if the connection was dropped after the effect; 0 if it was dropped before.
 	Status int `json:"status"`
+	// Client is the address of the client, without a port, if the cloud's side knows it.
+	Client string `json:"client,omitempty"`
 	// InFlight is the number of running calls at the arrival of this one, including it.
 	InFlight int `json:"inFlight"`
 }

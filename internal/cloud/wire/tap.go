@@ -16,7 +16,7 @@ type Tap struct {
 }
 
 // Handle handles a call: it logs it, waits, injects a fault if there is one, calls effect, and responds. Of the call, it reads
-// Service, Method, Path, Query, ReadOnly and Login.
+// Service, Method, Path, Query, ReadOnly, Login and Client.
 //
 // effect is called at most once, and always completes, also if the client is gone. errorResponse formats an injected error
 // as the service does.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 
@@ -46,7 +47,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // otherwise the client is gone in the middle of its own request
 	}
 	service, path := c.route.service, services.PathOf(c.route.service, c.rest)
-	seen := wire.Call{Service: service, Method: r.Method, Path: path, Query: r.URL.RawQuery, Login: services.IsLogin(service, r.Method, path)}
+	client, _, _ := net.SplitHostPort(r.RemoteAddr) // empty without a connection, as in tests
+	seen := wire.Call{
+		Service: service, Method: r.Method, Path: path, Query: r.URL.RawQuery, Login: services.IsLogin(service, r.Method, path), Client: client,
+	}
 	p.Handle(w, seen, c.forward, c.errorResponse)
 }
 
