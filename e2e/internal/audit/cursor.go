@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -64,35 +65,66 @@ func (l Log) Cursor() *Cursor {
 	return c
 }
 
+// FromStart returns a cursor at the start of a log.
+func (l Log) FromStart() *Cursor { return &Cursor{log: l} }
+
 // Next counts the requests since the last call, without those of pods. The API server logs a request right after its response, and a watch when it
 // ends.
 func (c *Cursor) Next() (Counts, error) {
-	file, err := os.Open(string(c.log))
-	if errors.Is(err, os.ErrNotExist) {
-		return Counts{}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	if info, err := file.Stat(); err != nil || info.Size() < c.at {
-		return nil, errors.Join(fmt.Errorf("reading the audit log from byte %d on: it is shorter, so it was rotated", c.at), err)
-	}
-	content, err := io.ReadAll(io.NewSectionReader(file, c.at, 1<<62))
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	content = content[:bytes.LastIndexByte(content, '\n')+1] // the last line may be being written
 	counts := Counts{}
-	for line := range bytes.Lines(content) {
-		var e event
-		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, fmt.Errorf("decoding the audit log: %w", err)
-		}
+	err := c.eachEvent(func(e event) {
 		if e.ObjectRef.Resource != "" && !strings.HasPrefix(e.User.Username, serviceAccounts) {
 			counts[Count{User: e.User.Username, Verb: e.Verb, Resource: e.resource()}]++
 		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return counts, nil
+}
+
+// Forbidden returns the forbidden requests of matching users since the last call, as "user: verb resource namespace/name", each once.
+func (c *Cursor) Forbidden(match func(user string) bool) ([]string, error) {
+	var refused []string
+	err := c.eachEvent(func(e event) {
+		if !e.isForbidden() || !match(e.User.Username) {
+			return
+		}
+		if request := e.User.Username + ": " + e.request(); !slices.Contains(refused, request) {
+			refused = append(refused, request)
+		}
+	})
+	return refused, err
+}
+
+// eachEvent reads the whole lines after the cursor.
+func (c *Cursor) eachEvent(do func(event)) error {
+	file, err := os.Open(string(c.log))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || info.Size() < c.at {
+		return errors.Join(fmt.Errorf("reading the audit log from byte %d on: it is shorter, so it was rotated", c.at), err)
+	}
+	content, err := io.ReadAll(io.NewSectionReader(file, c.at, 1<<62))
+	if err != nil {
+		return fmt.Errorf("reading the audit log: %w", err)
+	}
+	content = content[:bytes.LastIndexByte(content, '\n')+1] // the last line may be being written
+	for line := range bytes.Lines(content) {
+		if !bytes.HasPrefix(line, []byte("{")) {
+			continue // of the server's own log, where its audit log is a part of that
+		}
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("decoding the audit log: %w", err)
+		}
+		do(e)
 	}
 	c.at += int64(len(content))
-	return counts, nil
+	return nil
 }

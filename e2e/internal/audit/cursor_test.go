@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -54,4 +55,27 @@ func TestCursor(t *testing.T) {
 	require.NoError(t, os.Truncate(string(log), 10))
 	_, err = cursor.Next()
 	assert.ErrorContains(t, err, "it was rotated", "requests would be missing")
+}
+
+func TestCursor_Forbidden(t *testing.T) {
+	log := Log(filepath.Join(t.TempDir(), "audit.log"))
+	write := func(text string) { require.NoError(t, os.WriteFile(string(log), []byte(text), 0o600)) }
+	line := func(user, verb string, code int) string {
+		return fmt.Sprintf(`{"verb":%q,"user":{"username":%q},"objectRef":{"resource":"pods","namespace":"a","name":"b"},"responseStatus":{"code":%d}}`+"\n", verb, user, code)
+	}
+	isOurs := func(user string) bool { return user == "ours" }
+	cursor := log.Cursor()
+	first := "I1129 10:00:00.000000       1 a line of the server's log\n" + line("ours", "get", 403) + line("ours", "get", 403) + line("theirs", "get", 403) + line("ours", "list", 200)
+	second := line("ours", "delete", 403)
+	write(first + second[:20])
+	refused, err := cursor.Forbidden(isOurs)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"ours: get pods a/b"}, refused)
+	write(first + second)
+	refused, err = cursor.Forbidden(isOurs)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"ours: delete pods a/b"}, refused)
+	write(first)
+	_, err = cursor.Forbidden(isOurs)
+	require.ErrorContains(t, err, "rotated")
 }

@@ -18,6 +18,17 @@ func WithCloudControllerManager() Option {
 	return func(n *Nodes) { n.realCloudControllerManager = true }
 }
 
+// WithKubeControllerManager leaves ranges of pods and the status of Nodes whose servers are gone to a real kube-controller-manager, beside a real
+// cloud-controller-manager.
+func WithKubeControllerManager() Option {
+	return func(n *Nodes) { n.realKubeControllerManager = true }
+}
+
+// OnResult sets a function that is called after each comparison of servers and Nodes, with nil or what failed.
+func OnResult(call func(error)) Option {
+	return func(n *Nodes) { n.onResult = call }
+}
+
 // ranges are the Nodes' ranges of pods.
 type ranges map[string]bool
 
@@ -39,11 +50,10 @@ func (r ranges) take() string {
 	}
 }
 
-// removeCloudFields removes what a cloud-controller-manager sets, and sets a range of pods.
-func removeCloudFields(node *corev1.Node, taken ranges) {
-	free := taken.take()
+// removeCloudFields removes what a cloud-controller-manager sets.
+func removeCloudFields(node *corev1.Node) {
 	delete(node.Labels, corev1.LabelTopologyRegion)
 	delete(node.Labels, corev1.LabelTopologyZone)
-	node.Spec.ProviderID, node.Spec.PodCIDR, node.Spec.PodCIDRs = "", free, []string{free}
+	node.Spec.ProviderID = ""
 	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule})
 }

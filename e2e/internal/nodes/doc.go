@@ -12,10 +12,15 @@ func Duties(options ...Option) []string {
 	duties := []string{
 		"the machine itself: boots a moment after its server has started; its user data is not run",
 		"kubelet: registers the Node with its labels (that of its version among them), addresses, capacity and the taint node.gardener.cloud/critical-components-not-ready; sends heartbeats; runs no pod",
-		"kube-controller-manager (node lifecycle): sets the status of a Node without heartbeats to Unknown",
 		"gardener-resource-manager (node readiness): removes the taint critical-components-not-ready, also after an in-place update",
 		"gardener-node-agent: on the condition InPlaceUpdate with the reason ReadyForUpdate it writes the label node.machine.sapcloud.io/update-result=successful, or =failed with a reason; it updates nothing on the machine",
 		"an operator, on request of a test or the demo: selects a node for a manual update in place by the label node.machine.sapcloud.io/selected-for-update",
+	}
+	if !n.realKubeControllerManager {
+		duties = append(duties, "kube-controller-manager (node lifecycle): sets the status of a Node without heartbeats to Unknown")
+	}
+	if n.realCloudControllerManager && n.realKubeControllerManager {
+		return duties
 	}
 	if n.realCloudControllerManager {
 		return append(duties, "kube-controller-manager (node IPAM): assigns each Node a range for its pods")

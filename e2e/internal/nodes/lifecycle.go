@@ -41,7 +41,14 @@ func (n *Nodes) initStatus(node *corev1.Node, server Server) {
 		corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi"), corev1.ResourcePods: resource.MustParse("110"),
 	}
 	node.Status.Capacity, node.Status.Allocatable = capacity, capacity
-	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: server.Name}}
+	node.Status.NodeInfo.OperatingSystem, node.Status.NodeInfo.Architecture = "linux", "amd64"
+	if server.KubernetesVersion != "" {
+		node.Status.NodeInfo.KubeletVersion = "v" + server.KubernetesVersion
+	}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = KubeletPort
+	if len(node.Status.Addresses) == 0 {
+		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: server.Name}}
+	}
 	if server.Address != "" && !n.realCloudControllerManager {
 		node.Status.Addresses = append(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: server.Address})
 	}
@@ -69,12 +76,14 @@ func setCondition(node *corev1.Node, about corev1.NodeConditionType, status core
 }
 
 // updateNode does the next step of a running machine.
-func (n *Nodes) updateNode(ctx context.Context, node *corev1.Node) error {
+func (n *Nodes) updateNode(ctx context.Context, node *corev1.Node, server Server) error {
 	ready := condition(node, corev1.NodeReady)
 	isTainted := func(taint corev1.Taint) bool { return taint.Key == notReady }
 	switch {
 	case node.DeletionTimestamp != nil:
 		return nil
+	case node.Status.NodeInfo.OperatingSystem == "": // others write a new Node, too, so that its first status may have been refused
+		return n.patchStatus(ctx, node, func() { n.initStatus(node, server) })
 	case ready == nil || ready.Status != corev1.ConditionTrue || time.Since(ready.LastHeartbeatTime.Time) > heartbeat:
 		return n.patchStatus(ctx, node, func() { setCondition(node, corev1.NodeReady, corev1.ConditionTrue, "KubeletReady") })
 	case slices.ContainsFunc(node.Spec.Taints, isTainted):

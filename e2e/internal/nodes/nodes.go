@@ -16,6 +16,8 @@ import (
 )
 
 const (
+	// KubeletPort is where kubelets serve, according to their Nodes.
+	KubeletPort = 10250
 	// interval is how often servers and Nodes are compared.
 	interval = 250 * time.Millisecond
 	// bootDuration is the minimum time between the start of a server and the registration of the Node.
@@ -47,6 +49,8 @@ type Nodes struct {
 	stop                       context.CancelFunc
 	ended                      chan struct{}
 	realCloudControllerManager bool // a real cloud-controller-manager
+	realKubeControllerManager  bool // a real kube-controller-manager
+	onResult                   func(error)
 
 	lock    sync.Mutex
 	held    bool
@@ -115,7 +119,9 @@ func (n *Nodes) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			// An unreachable cluster or cloud is retried. A test that misses a Node asks for the reason.
-			_ = n.sync(ctx)
+			if err := n.sync(ctx); n.onResult != nil && ctx.Err() == nil {
+				n.onResult(err)
+			}
 		}
 	}
 }
@@ -144,7 +150,7 @@ func (n *Nodes) sync(ctx context.Context) error {
 			failures = append(failures, n.join(ctx, server, taken))
 		default:
 			delete(n.missed, node.Name)
-			failures = append(failures, n.updateNode(ctx, node))
+			failures = append(failures, n.updateNode(ctx, node, server))
 		}
 		delete(nodes, server.Name)
 	}
@@ -165,7 +171,11 @@ func (n *Nodes) join(ctx context.Context, server Server, taken ranges) error {
 	}
 	node := newNode(server)
 	if n.realCloudControllerManager {
-		removeCloudFields(node, taken)
+		removeCloudFields(node)
+		if !n.realKubeControllerManager {
+			node.Spec.PodCIDR = taken.take()
+			node.Spec.PodCIDRs = []string{node.Spec.PodCIDR}
+		}
 	}
 	if err := n.client.Create(ctx, node); err != nil {
 		return fmt.Errorf("registering node %s: %w", node.Name, err)
@@ -175,6 +185,9 @@ func (n *Nodes) join(ctx context.Context, server Server, taken ranges) error {
 
 // leave handles a Node whose server is gone.
 func (n *Nodes) leave(ctx context.Context, node *corev1.Node) error {
+	if n.realKubeControllerManager {
+		return nil
+	}
 	since, known := n.missed[node.Name]
 	if !known {
 		n.missed[node.Name] = time.Now()

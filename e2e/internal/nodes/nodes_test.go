@@ -123,3 +123,32 @@ func TestNodes_WithCloudControllerManager(t *testing.T) {
 	n.missed["machine-1"], n.missed["machine-2"] = long, long
 	assert.Len(t, read(), 2, "somebody else deletes them")
 }
+
+func TestNodes_WithKubeControllerManager(t *testing.T) {
+	c := fake.NewClientBuilder().WithScheme(kubernetes.ShootScheme).WithStatusSubresource(&corev1.Node{}).Build()
+	servers := []Server{{ID: "1", Name: "machine-1", Running: true, KubernetesVersion: "1.36.3"}}
+	long := time.Now().Add(-time.Hour)
+	n := &Nodes{
+		client: c, seen: map[string]time.Time{"1": long}, missed: map[string]time.Time{"machine-1": long},
+		servers: func(context.Context) ([]Server, error) { return servers, nil },
+	}
+	WithCloudControllerManager()(n)
+	WithKubeControllerManager()(n)
+	read := func() corev1.Node {
+		require.NoError(t, n.sync(t.Context()))
+		node := corev1.Node{}
+		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "machine-1"}, &node))
+		return node
+	}
+	node := read()
+	assert.Empty(t, node.Spec.PodCIDR)
+	assert.Equal(t, "v1.36.3", node.Status.NodeInfo.KubeletVersion)
+	assert.EqualValues(t, KubeletPort, node.Status.DaemonEndpoints.KubeletEndpoint.Port)
+	node.Status = corev1.NodeStatus{}
+	require.NoError(t, c.Status().Update(t.Context(), &node))
+	node = read()
+	assert.Equal(t, "v1.36.3", node.Status.NodeInfo.KubeletVersion, "its first status was refused")
+	servers = nil
+	node = read()
+	assert.Equal(t, corev1.ConditionTrue, condition(&node, corev1.NodeReady).Status, "somebody else notices the silence")
+}
