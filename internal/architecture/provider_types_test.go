@@ -69,7 +69,7 @@ func isOfDriver(name string) bool {
 func isForAllTypes(name string) bool {
 	if folder, isHarness := strings.CutPrefix(name, "e2e/internal/"); isHarness {
 		// Parts of OpenStack's suites, and the example, which extends lists.
-		return !slices.Contains([]string{"example", "infrastructuresuite", "kindseed", "stack", "testenv", "upstream"}, strings.Split(folder, "/")[0])
+		return !slices.Contains([]string{"example", "infrastructuresuite", "kindseed", "lifecycle", "stack", "testenv", "upstream"}, strings.Split(folder, "/")[0])
 	}
 	return slices.Contains([]string{"cmd", "internal", "charts", "images"}, strings.Split(name, "/")[0])
 }
