@@ -228,6 +228,13 @@ e2e-netpol: ## Run upstream's tests of NetworkPolicies and networks on gardenet 
 kind-node-image: ## Build a node image for kind: from kindest/node if it can be pulled, else from source (12 minutes)
 	@cd e2e && $(GO) run ./cmd/kind node-image
 
+##@ A whole landscape, in namespaces of its own (root)
+
+.PHONY: e2e-landscape
+e2e-landscape: ## Run Gardener with our controllers, and lead a Shoot through its life; STEPS=none or a list, KEEP=1 to look around, DIR=
+	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/landscape && exec $(CACHE)/e2e/landscape \
+	  $(if $(CLOUD),--cloud '$(CLOUD)') $(if $(STEPS),--steps '$(STEPS)') $(if $(KEEP),--keep) $(if $(DIR),--dir '$(abspath $(DIR))')
+
 ##@ Against a real OpenStack (Debian 12, root)
 
 # A cloud of your own: OS_CLOUD names an administrator's entry in clouds.yaml. Otherwise one is brought up on this machine.
