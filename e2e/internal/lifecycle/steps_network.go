@@ -28,12 +28,12 @@ func stepsOfNetwork() []Step {
 			do: migrate,
 		},
 		{
-			Name: "overlay-off", Sentence: "the network's overlay is switched off: the cloud routes to pods", limit: changeLimit,
-			do: func(ctx context.Context, r *run) error { return r.setOverlay(ctx, new(false)) },
+			Name: "overlay-on", Sentence: "the network's overlay is switched on: pods send through a tunnel", limit: changeLimit,
+			do: func(ctx context.Context, r *run) error { return r.setOverlay(ctx, true) },
 		},
 		{
-			Name: "overlay-on", Sentence: "the network's overlay is switched on again", limit: changeLimit,
-			do: func(ctx context.Context, r *run) error { return r.setOverlay(ctx, new(true)) },
+			Name: "overlay-off", Sentence: "the network's overlay is switched off again: the cloud routes to pods", limit: changeLimit,
+			do: func(ctx context.Context, r *run) error { return r.setOverlay(ctx, false) },
 		},
 		{
 			Name: "dual-stack", Sentence: "IPv6 is added to the networks of nodes, pods and Services; machines are replaced", limit: rotationLimit, do: addIPv6,
@@ -41,19 +41,16 @@ func stepsOfNetwork() []Step {
 	}
 }
 
-// setOverlay sets the overlay of Calico; nil leaves it to the defaults.
-func (r *run) setOverlay(ctx context.Context, enabled *bool) error {
+// setOverlay sets the overlay of Calico. A new shoot has none.
+func (r *run) setOverlay(ctx context.Context, enabled bool) error {
 	return r.changeAndAwait(ctx, 1, func(shoot *gardencorev1beta1.Shoot) { shoot.Spec.Networking.ProviderConfig = networkConfig(enabled) })
 }
 
-func networkConfig(overlay *bool) *runtime.RawExtension {
-	config := &calicov1alpha1.NetworkConfig{TypeMeta: metav1.TypeMeta{
-		APIVersion: calicov1alpha1.GroupVersion().String(), Kind: "NetworkConfig",
-	}}
-	if overlay != nil {
-		config.Overlay = &calicov1alpha1.Overlay{Enabled: *overlay}
-	}
-	return raw(config)
+func networkConfig(overlay bool) *runtime.RawExtension {
+	return raw(&calicov1alpha1.NetworkConfig{
+		TypeMeta: metav1.TypeMeta{APIVersion: calicov1alpha1.GroupVersion().String(), Kind: "NetworkConfig"},
+		Overlay:  &calicov1alpha1.Overlay{Enabled: overlay},
+	})
 }
 
 // addIPv6 makes the main Shoot dual-stack. Calico's overlay must be off then.
@@ -71,7 +68,7 @@ func addIPv6(ctx context.Context, r *run) error {
 	}
 	if err := r.changeAndAwait(ctx, 1, func(shoot *gardencorev1beta1.Shoot) {
 		shoot.Spec.Networking.IPFamilies = []gardencorev1beta1.IPFamily{gardencorev1beta1.IPFamilyIPv4, gardencorev1beta1.IPFamilyIPv6}
-		shoot.Spec.Networking.ProviderConfig = networkConfig(new(false))
+		shoot.Spec.Networking.ProviderConfig = networkConfig(false)
 		shoot.Spec.Provider.InfrastructureConfig = raw(config)
 	}); err != nil {
 		return err
