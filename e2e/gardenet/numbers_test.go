@@ -41,7 +41,9 @@ const (
 func TestNumbers(t *testing.T) {
 	env := newCluster(t)
 	table := &strings.Builder{}
-	row := func(what string, columns ...string) { fmt.Fprintf(table, "| %s | %s |\n", what, strings.Join(columns, " | ")) }
+	row := func(what string, columns ...string) {
+		fmt.Fprintf(table, "| %s | %s |\n", what, strings.Join(columns, " | "))
+	}
 	measureRules(t, env.nodes["b"].namespace, row)
 	measureConnections(t, env, row)
 	fmt.Fprintln(t.Output(), "\n"+table.String())
@@ -101,7 +103,9 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return all[min(int(q*float64(len(all))), len(all)-1)]
 }
 
-func inMilliseconds(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+func inMilliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
 
 func costsOfRules(t *testing.T, node *namespace, cluster netpolicy.Cluster) (c ruleCosts) {
 	before := rulesFor(cluster, 1)
