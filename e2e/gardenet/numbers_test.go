@@ -85,12 +85,12 @@ func (c *costs) add(start, computed time.Time) {
 	c.loaded = append(c.loaded, time.Since(computed))
 }
 
-func (c costs) medians() string {
+func (c *costs) medians() string {
 	return inMilliseconds(quantile(c.computed, 0.5)) + ", " + inMilliseconds(quantile(c.loaded, 0.5))
 }
 
 // sum is a quantile of both times together.
-func (c costs) sum(q float64) time.Duration {
+func (c *costs) sum(q float64) time.Duration {
 	var sums []time.Duration
 	for i := range c.computed {
 		sums = append(sums, c.computed[i]+c.loaded[i])

@@ -68,7 +68,9 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1/namespaces/kube-system":
 		answer = corev1.Namespace{TypeMeta: metav1.TypeMeta{Kind: "Namespace", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Name: "kube-system"}}
 	}
-	_ = json.NewEncoder(w).Encode(answer)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func newCA(t *testing.T, of, name, issuedAt string) *corev1.Secret {
@@ -89,7 +91,7 @@ func TestOpenAccess_RotationOfTheClientCA(t *testing.T) {
 	require.NoError(t, err)
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "kube-apiserver"},
-		Spec:       corev1.ServiceSpec{ClusterIP: host, Ports: []corev1.ServicePort{{Port: int32(number), TargetPort: intstr.FromInt(number)}}}, //nolint:gosec // a port
+		Spec:       corev1.ServiceSpec{ClusterIP: host, Ports: []corev1.ServicePort{{Port: int32(number), TargetPort: intstr.FromInt(number)}}},
 	}
 	seed := fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).WithObjects(serving, older, service).Build()
 	s := &shoot{seed: seed, namespace: testNamespace, known: map[string]*access{}}
