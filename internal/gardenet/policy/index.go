@@ -30,13 +30,17 @@ func familyOf(address netip.Addr) family {
 type index struct {
 	Cluster
 	namespaces map[string]labels.Set
-	// pods are those that have an address of their own, by namespace.
-	pods map[string][]*pod
+	// all are the pods that have an address of their own, byLabel the same by each of their labels.
+	all     []*pod
+	byLabel map[label][]*pod
 	// local are those of the node.
 	local []*pod
 	// policies are by namespace, sorted.
 	policies map[string][]*networkingv1.NetworkPolicy
 }
+
+// label is a label with its value.
+type label struct{ key, value string }
 
 // pod is a pod with addresses of its own.
 type pod struct {
@@ -54,7 +58,8 @@ type address struct {
 
 func newIndex(c Cluster) *index {
 	idx := &index{
-		Cluster: c, namespaces: map[string]labels.Set{}, pods: map[string][]*pod{}, policies: map[string][]*networkingv1.NetworkPolicy{},
+		Cluster: c, namespaces: map[string]labels.Set{}, byLabel: map[label][]*pod{},
+		policies: map[string][]*networkingv1.NetworkPolicy{},
 	}
 	for _, namespace := range c.Namespaces {
 		idx.namespaces[namespace.Name] = namespace.Labels
@@ -90,7 +95,10 @@ func (idx *index) addPods(all []*corev1.Pod) {
 		if len(added.addresses) == 0 {
 			continue
 		}
-		idx.pods[each.Namespace] = append(idx.pods[each.Namespace], added)
+		idx.all = append(idx.all, added)
+		for key, value := range each.Labels {
+			idx.byLabel[label{key, value}] = append(idx.byLabel[label{key, value}], added)
+		}
 		if each.Spec.NodeName == idx.Node {
 			idx.local = append(idx.local, added)
 		}

@@ -9,6 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/trellis-garden/trellis/internal/gardenet/nft"
 )
@@ -76,22 +77,44 @@ func (r *renderer) members(s scope) []*pod {
 }
 
 func (idx *index) find(s scope) (members []*pod) {
-	for namespace, pods := range idx.pods {
-		if s.namespace != "" && s.namespace != namespace {
-			continue
-		}
-		if s.namespaces != nil {
-			if set, known := idx.namespaces[namespace]; !known || !s.namespaces.Matches(set) {
-				continue
-			}
-		}
-		for _, pod := range pods {
-			if s.pods.Matches(pod.labels) {
-				members = append(members, pod)
-			}
+	inScope := idx.namespacesOf(s)
+	for _, pod := range idx.candidates(s.pods) {
+		if inScope(pod.Namespace) && s.pods.Matches(pod.labels) {
+			members = append(members, pod)
 		}
 	}
 	return members
+}
+
+// namespacesOf returns whether a namespace is in a scope.
+func (idx *index) namespacesOf(s scope) func(namespace string) bool {
+	if s.namespaces == nil {
+		return func(namespace string) bool { return s.namespace == "" || s.namespace == namespace }
+	}
+	matching := make(map[string]bool, len(idx.namespaces))
+	for name, set := range idx.namespaces {
+		matching[name] = s.namespaces.Matches(set)
+	}
+	return func(namespace string) bool { return matching[namespace] }
+}
+
+// candidates returns pods among which are all that a selector matches. If it requires values of a label, these are the pods with such a value.
+func (idx *index) candidates(s selector) []*pod {
+	requirements, _ := s.Requirements()
+	fewest := idx.all
+	for _, requirement := range requirements {
+		switch requirement.Operator() {
+		case selection.In, selection.Equals, selection.DoubleEquals:
+			var pods []*pod
+			for value := range requirement.Values() {
+				pods = append(pods, idx.byLabel[label{requirement.Key(), value}]...)
+			}
+			if len(pods) < len(fewest) {
+				fewest = pods
+			}
+		}
+	}
+	return fewest
 }
 
 // selected returns the name of the set with the addresses of the pods in a scope.
