@@ -151,6 +151,8 @@ func (a answer) object() *unstructured.Unstructured {
 	return object
 }
 
+// reconcile answers as Gardener's library for extensions does: it removes the request for a reconciliation before, and that for a migration or restoration after
+// the status has been written. gardenlet's controllers take no notice of a status without that.
 func (a answer) reconcile(ctx context.Context, cluster client.Client, key client.ObjectKey) error {
 	object := a.object()
 	if err := cluster.Get(ctx, key, object); err != nil {
@@ -171,13 +173,9 @@ func (a answer) reconcile(ctx context.Context, cluster client.Client, key client
 	if !asked && a.answered(object) || operation == v1beta1constants.GardenerOperationWaitForState {
 		return nil
 	}
-	if asked {
-		before := object.DeepCopy()
-		annotations := object.GetAnnotations()
-		delete(annotations, v1beta1constants.GardenerOperation)
-		delete(annotations, a.operation)
-		object.SetAnnotations(annotations)
-		if err := cluster.Patch(ctx, object, client.MergeFrom(before)); err != nil {
+	moves := operation == v1beta1constants.GardenerOperationMigrate || operation == v1beta1constants.GardenerOperationRestore
+	if asked && !moves {
+		if err := a.removeRequest(ctx, cluster, object); err != nil {
 			return err
 		}
 	}
@@ -188,7 +186,20 @@ func (a answer) reconcile(ctx context.Context, cluster client.Client, key client
 	}
 	before := object.DeepCopy()
 	a.status(object, operation)
-	return cluster.Status().Patch(ctx, object, client.MergeFrom(before))
+	if err := cluster.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil || !moves {
+		return err
+	}
+	return a.removeRequest(ctx, cluster, object)
+}
+
+// removeRequest removes the annotations that ask for an operation.
+func (a answer) removeRequest(ctx context.Context, cluster client.Client, object *unstructured.Unstructured) error {
+	before := object.DeepCopy()
+	annotations := object.GetAnnotations()
+	delete(annotations, v1beta1constants.GardenerOperation)
+	delete(annotations, a.operation)
+	object.SetAnnotations(annotations)
+	return cluster.Patch(ctx, object, client.MergeFrom(before))
 }
 
 func operationSucceeded(object *unstructured.Unstructured) bool {
