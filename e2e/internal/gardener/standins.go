@@ -184,12 +184,26 @@ func (a answer) reconcile(ctx context.Context, cluster client.Client, key client
 			return err
 		}
 	}
-	before := object.DeepCopy()
-	a.status(object, operation)
-	if err := cluster.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil || !moves {
+	if err := a.writeStatus(ctx, cluster, object, operation); err != nil || !moves {
 		return err
 	}
 	return a.removeRequest(ctx, cluster, object)
+}
+
+// writeStatus writes the status. An operation is Processing before it has succeeded: gardenlet takes notice of an operation that has changed, and two of one second
+// are equal.
+func (a answer) writeStatus(ctx context.Context, cluster client.Client, object *unstructured.Unstructured, operation string) error {
+	before := object.DeepCopy()
+	a.status(object, operation)
+	if _, found, _ := unstructured.NestedString(object.Object, "status", "lastOperation", "state"); found {
+		set(object, "Processing", "lastOperation", "state")
+		if err := cluster.Status().Patch(ctx, object, client.MergeFrom(before)); err != nil {
+			return err
+		}
+		before = object.DeepCopy()
+		a.status(object, operation)
+	}
+	return cluster.Status().Patch(ctx, object, client.MergeFrom(before))
 }
 
 // removeRequest removes the annotations that ask for an operation.
