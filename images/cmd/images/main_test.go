@@ -201,8 +201,12 @@ func asMakeBuildsIt(t *testing.T, binary string) []byte {
 	require.True(t, found, string(shown))
 	command, _, _ = strings.Cut(command, "\n")
 	built := filepath.Join(t.TempDir(), binary)
-	build := exec.Command("bash", "-c", "GOWORK=off CGO_ENABLED=0 go build"+strings.Replace(command, "-o bin/"+binary, "-o "+built, 1))
-	build.Dir = root
+	checkout, err := filepath.Abs(root)
+	require.NoError(t, err)
+	program := filepath.Join(checkout, "bin", binary)
+	require.Contains(t, command, program)
+	build := exec.Command("bash", "-c", "GOWORK=off CGO_ENABLED=0 go build"+strings.Replace(command, program, built, 1))
+	build.Dir = filepath.Join(root, "cmd", binary) // as the Makefile does
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, string(output))
 	content, err := os.ReadFile(built)
