@@ -164,17 +164,12 @@ func (a answer) reconcile(ctx context.Context, cluster client.Client, key client
 	if object.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	operation, asked := "", false
-	for _, name := range []string{v1beta1constants.GardenerOperation, a.operation} {
-		if value := object.GetAnnotations()[name]; value != "" {
-			operation, asked = value, true
-		}
-	}
-	if !asked && a.answered(object) || operation == v1beta1constants.GardenerOperationWaitForState {
+	operation := a.requested(object)
+	if operation == "" && a.answered(object) || operation == v1beta1constants.GardenerOperationWaitForState {
 		return nil
 	}
 	moves := operation == v1beta1constants.GardenerOperationMigrate || operation == v1beta1constants.GardenerOperationRestore
-	if asked && !moves {
+	if operation != "" && !moves {
 		if err := a.removeRequest(ctx, cluster, object); err != nil {
 			return err
 		}
@@ -188,6 +183,16 @@ func (a answer) reconcile(ctx context.Context, cluster client.Client, key client
 		return err
 	}
 	return a.removeRequest(ctx, cluster, object)
+}
+
+// requested returns the operation that an annotation asks for.
+func (a answer) requested(object *unstructured.Unstructured) (operation string) {
+	for _, name := range []string{v1beta1constants.GardenerOperation, a.operation} {
+		if value := object.GetAnnotations()[name]; value != "" {
+			operation = value
+		}
+	}
+	return operation
 }
 
 // writeStatus writes the status. An operation is Processing before it has succeeded: gardenlet takes notice of an operation that has changed, and two of one second

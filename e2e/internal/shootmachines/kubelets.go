@@ -33,7 +33,6 @@ type kubelets struct {
 	seed      client.Client
 	log       *journal
 	namespace string
-	ca        string // the name of the CA of the certificates
 	servers   map[netip.Addr]*http.Server
 }
 
@@ -54,8 +53,8 @@ func addressesOf(list []corev1.Node) map[netip.Addr]string {
 	return addresses
 }
 
-// sync serves at the addresses of these nodes. All get new certificates when the CA changes. API servers trust the oldest one as long as it
-// exists.
+// sync serves at the addresses of these nodes. Each keeps the certificate that it got first, by the newest CA of that time: when an older CA is removed, all nodes that
+// had its certificates have been replaced.
 func (k *kubelets) sync(ctx context.Context, list []corev1.Node) error {
 	wanted := addressesOf(list)
 	cas, err := listCAs(ctx, k.seed, k.namespace, v1beta1constants.SecretNameCAKubelet)
@@ -65,18 +64,16 @@ func (k *kubelets) sync(ctx context.Context, list []corev1.Node) error {
 	if len(cas) == 0 {
 		return errors.New("there is no CA of kubelets")
 	}
-	ca := cas[len(cas)-1]
 	for address, server := range k.servers {
-		if wanted[address] == "" || ca.Name != k.ca {
+		if wanted[address] == "" {
 			_ = server.Close()
 			delete(k.servers, address)
 		}
 	}
-	k.ca = ca.Name
 	var failures []error
 	for address, name := range wanted {
 		if k.servers[address] == nil {
-			failures = append(failures, k.serve(ctx, &ca, address, name))
+			failures = append(failures, k.serve(ctx, &cas[0], address, name))
 		}
 	}
 	return errors.Join(failures...)
