@@ -151,8 +151,7 @@ func (a answer) object() *unstructured.Unstructured {
 	return object
 }
 
-// reconcile answers as Gardener's library for extensions does: it removes the request for a reconciliation before, and that for a migration or restoration after
-// the status has been written. gardenlet's controllers take no notice of a status without that.
+// reconcile answers for an object that needs it.
 func (a answer) reconcile(ctx context.Context, cluster client.Client, key client.ObjectKey) error {
 	object := a.object()
 	if err := cluster.Get(ctx, key, object); err != nil {
@@ -168,6 +167,12 @@ func (a answer) reconcile(ctx context.Context, cluster client.Client, key client
 	if operation == "" && a.answered(object) || operation == v1beta1constants.GardenerOperationWaitForState {
 		return nil
 	}
+	return a.respond(ctx, cluster, object, operation)
+}
+
+// respond does as Gardener's library for extensions: it removes the request for a reconciliation before, and that for a migration or restoration after the status has
+// been written. gardenlet's controllers take no notice of a status without that.
+func (a answer) respond(ctx context.Context, cluster client.Client, object *unstructured.Unstructured, operation string) error {
 	moves := operation == v1beta1constants.GardenerOperationMigrate || operation == v1beta1constants.GardenerOperationRestore
 	if operation != "" && !moves {
 		if err := a.removeRequest(ctx, cluster, object); err != nil {
