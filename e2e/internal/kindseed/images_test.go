@@ -36,7 +36,8 @@ func TestBinaries(t *testing.T) {
 	catalogue, err := registration.Read(charts.Catalogue())
 	require.NoError(t, err)
 	left := slices.DeleteFunc(catalogue.Binaries(), func(name string) bool { return slices.Contains(Binaries(), name) })
-	assert.Equal(t, []string{"admission", "controllerinstallation-controller", "machine-controller-aws"}, left, "they run in the garden, or in shoots that the seed does not have")
+	assert.Equal(t, []string{"admission", "controllerinstallation-controller", "gardenet-service-router", "machine-controller-aws"}, left,
+		"they run in the garden, or in shoots that the seed does not have")
 }
 
 // TestPack packs a program twice, and then another under the same name.
