@@ -65,7 +65,9 @@ func (l *landscape) startAdmission(ctx context.Context) error {
 	}
 	l.admission, err = binary.StartAdmission(ctx, controller.AdmissionOptions{
 		Path: path, Output: filepath.Join(dir, "admission.log"), Runtime: homeKubeconfig, Garden: gardenKubeconfig,
-		Namespace: v1beta1constants.GardenNamespace, OwnerNamespace: admissionOwner, Address: gardener.AdmissionAddress(), LeaderElection: true,
+		Namespace: v1beta1constants.GardenNamespace, OwnerNamespace: admissionOwner, Address: gardener.AdmissionAddress(),
+		// It is the only one, and no kubelet starts it again after it could not renew its Lease.
+		LeaderElection: false,
 	})
 	return err
 }
