@@ -17,7 +17,6 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/gardener"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/e2e/internal/seednode"
-	"github.com/trellis-garden/trellis/e2e/internal/standin"
 )
 
 const (
@@ -103,7 +102,7 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 		l.standIns.add(one)
 	}
 	for _, one := range seednode.StandIns() {
-		l.standIns.add(standin.StandIn(one))
+		l.standIns.add(one)
 	}
 	if err := l.startClusters(ctx); err != nil {
 		return err
@@ -195,7 +194,7 @@ func (l *landscape) startNode(ctx context.Context, seed *gardener.Seed) {
 		return seednode.Run(ctx, seednode.Config{
 			REST: seed.Config, NodeName: seed.NodeName(), Programs: l.containers.program, Dir: filepath.Join(seed.Dir, podsFolder), Hosts: seed.Hosts,
 			PodRange: seed.Spec.Pods, Bridge: seed.Spec.Bridge.Name, Log: log, Overrides: gardener.ShootArgs,
-			OnStandIn: func(one seednode.StandIn) { l.standIns.add(standin.StandIn(one)) },
+			OnStandIn: l.standIns.add,
 		})
 	})
 }

@@ -34,6 +34,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/trellis-garden/trellis/e2e/internal/apiserver"
+	"github.com/trellis-garden/trellis/e2e/internal/standin"
 )
 
 // Config configures a node. All fields without "optional" are required.
@@ -64,7 +65,7 @@ type Config struct {
 	// replace. Arguments are expanded. Optional.
 	Overrides func(pod *corev1.Pod, c *corev1.Container) (args []string, env []corev1.EnvVar)
 	// OnStandIn is called once for each image that has no program. Optional.
-	OnStandIn func(StandIn)
+	OnStandIn func(standin.StandIn)
 }
 
 // stopTimeout bounds the end of all containers when Run ends.

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/trellis-garden/trellis/e2e/internal/kubelet"
+	"github.com/trellis-garden/trellis/e2e/internal/standin"
 )
 
 func TestAddresses(t *testing.T) {
@@ -251,13 +252,13 @@ func TestProbe_GRPC(t *testing.T) {
 
 func TestStandIns(t *testing.T) {
 	assert.NotEmpty(t, StandIns())
-	var reported []StandIn
-	s := &standIns{report: func(s StandIn) { reported = append(reported, s) }, reported: map[string]bool{}}
+	var reported []standin.StandIn
+	s := &standIns{report: func(s standin.StandIn) { reported = append(reported, s) }, reported: map[string]bool{}}
 	s.add(&corev1.Container{Name: "a", Image: "one"})
 	s.add(&corev1.Container{Name: "b", Image: "one"})
 	s.addCommand(&corev1.Container{Name: "b", Image: "two"}, "/bin/check")
-	assert.Equal(t, []StandIn{
-		{"one", "no program for container a: it is reported as running and ready"},
-		{"/bin/check in two", "the probe of container b counts as successful: only the image has the command"},
+	assert.Equal(t, []standin.StandIn{
+		{Name: "one", Reason: "no program for container a: it is reported as running and ready"},
+		{Name: "/bin/check in two", Reason: "the probe of container b counts as successful: only the image has the command"},
 	}, reported)
 }

@@ -39,6 +39,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/kcm"
 	"github.com/trellis-garden/trellis/e2e/internal/kubelet"
+	"github.com/trellis-garden/trellis/e2e/internal/standin"
 )
 
 const (
@@ -107,7 +108,7 @@ func (e *environment) startNode() (stop func()) {
 			Overrides: func(pod *corev1.Pod, _ *corev1.Container) ([]string, []corev1.EnvVar) {
 				return nil, []corev1.EnvVar{{Name: programVariable, Value: "yes"}, {Name: "OVERRIDDEN", Value: "$(GREETING) " + pod.Namespace}}
 			},
-			OnStandIn: func(s StandIn) {
+			OnStandIn: func(s standin.StandIn) {
 				e.lock.Lock()
 				defer e.lock.Unlock()
 				e.standIns = append(e.standIns, s.Name)
