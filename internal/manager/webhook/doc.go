@@ -26,7 +26,7 @@
 //	kubectl label secret -n <namespace> -l name=ca-<binary>-webhook --overwrite issued-at-time=0
 //
 // The same with name=<binary>-webhook-server renews the server certificate alone. Deleting Secrets works too, but then requests may fail for up to
-// half a minute. cert_rotator.go explains why a renewal makes no request fail.
+// a minute. cert_rotator.go explains why a renewal makes no request fail.
 //
 // # Webhooks of shoots
 //

@@ -28,12 +28,12 @@ type timing struct {
 	oldAuthorityRetention time.Duration
 }
 
-// defaultTiming results in three small reads every half minute, and one list of a few Secrets per replica. The long pauses of a renewal do no harm:
+// defaultTiming results in three small reads a minute, and one list of a few Secrets per replica. The long pauses of a renewal do no harm:
 // it begins 10 days before the certificates expire.
 func defaultTiming() timing {
 	return timing{
-		reconcileInterval:     30 * time.Second,
-		reloadInterval:        30 * time.Second,
+		reconcileInterval:     time.Minute,
+		reloadInterval:        time.Minute,
 		startupInterval:       time.Second,
 		retryInterval:         5 * time.Second,
 		trustDelay:            5 * time.Minute,

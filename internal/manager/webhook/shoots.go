@@ -22,7 +22,7 @@ import (
 // of a ShootServer.
 type ShootRegistrations interface {
 	// Trust makes all registrations contain a CA bundle, and returns those that they had before, one per registration. A renewal of the certificate waits
-	// until all have contained the new authority for a while, and while there is an error. It is called every half minute.
+	// until all have contained the new authority for a while, and while there is an error. It is called every minute.
 	Trust(ctx context.Context, caBundle []byte) ([][]byte, error)
 }
 
