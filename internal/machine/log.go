@@ -5,9 +5,9 @@ import (
 	"strconv"
 
 	"github.com/go-logr/logr"
-	"github.com/go-logr/zapr"
-	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/trellis-garden/trellis/internal/logging"
 )
 
 // newLogger returns the root logger, which writes JSON as all our processes do. The verbosity is klog's, as the library uses it.
@@ -16,12 +16,9 @@ func newLogger(verbosity string, out io.Writer) logr.Logger {
 	if err != nil {
 		level = 0
 	}
-	config := zap.NewProductionEncoderConfig()
-	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
+	config := logging.JSONConfig()
 	config.EncodeLevel = func(level zapcore.Level, out zapcore.PrimitiveArrayEncoder) {
 		zapcore.LowercaseLevelEncoder(max(level, zapcore.DebugLevel), out) // klog's levels have no names
 	}
-	sink := zapcore.Lock(zapcore.AddSync(out))
-	core := zapcore.NewCore(zapcore.NewJSONEncoder(config), sink, zapcore.Level(-level))
-	return zapr.NewLogger(zap.New(core, zap.ErrorOutput(sink), zap.AddStacktrace(zapcore.DPanicLevel)))
+	return logging.NewWithEncoder(zapcore.Level(-level), zapcore.NewJSONEncoder(config), out)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trellis-garden/trellis/internal/logging"
 )
 
 const (
@@ -64,8 +66,8 @@ func defaultConfig(b Binary, env environment) config {
 		healthBindAddress:       ":8081",
 		metricsBindAddress:      ":8080",
 		pprofBindAddress:        cmp.Or(env.pprofBindAddress, noAddress),
-		logLevel:                logInfo,
-		logFormat:               logJSON,
+		logLevel:                logging.Info,
+		logFormat:               logging.JSON,
 		webhooks:                defaultWebhookOptions(b, env),
 	}
 	if b.Garden {
@@ -268,14 +270,14 @@ func (c *config) observabilityFlags() []setting {
 		{
 			name: "log-level", value: "LEVEL", defaults: c.logLevel,
 			usage:   "How much is logged.",
-			allowed: strings.Join(logLevels(), ", "),
-			parse:   oneOf(&c.logLevel, logLevels()),
+			allowed: strings.Join(logging.Levels(), ", "),
+			parse:   oneOf(&c.logLevel, logging.Levels()),
 		},
 		{
 			name: "log-format", value: "FORMAT", defaults: c.logFormat,
 			usage:   "Format of log lines.",
-			allowed: strings.Join(logFormats(), ", "),
-			parse:   oneOf(&c.logFormat, logFormats()),
+			allowed: strings.Join(logging.Formats(), ", "),
+			parse:   oneOf(&c.logFormat, logging.Formats()),
 		},
 	}
 }
@@ -301,7 +303,3 @@ func (c *config) check(b Binary) []error {
 
 // extensionClasses are the classes of Gardener's extension objects (gardener/docs/extensions/registration.md).
 func extensionClasses() []string { return []string{"shoot", "seed", "garden"} }
-
-func logLevels() []string { return []string{logDebug, logInfo, logError} }
-
-func logFormats() []string { return []string{logJSON, logText} }

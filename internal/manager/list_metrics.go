@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/trellis-garden/trellis/internal/logging"
 	"github.com/trellis-garden/trellis/internal/metriclist"
 )
 
@@ -45,7 +46,7 @@ func (b Binary) listMetrics(ctx context.Context, cfg config, out io.Writer) erro
 
 // registeredMetrics returns the metrics of the process in one role.
 func (b Binary) registeredMetrics(ctx context.Context, cfg config) ([]metriclist.Metric, error) {
-	log := newLogger(logError, logText, io.Discard)
+	log := newLogger(logging.Error, logging.Text, io.Discard)
 	scheme, err := b.newScheme()
 	if err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -236,33 +235,6 @@ func usedAddress(t *testing.T) string {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener.Addr().String()
-}
-
-func TestLogger(t *testing.T) {
-	tests := map[string]struct {
-		level, format string
-		want          []string
-	}{
-		"info hides what changed nothing":      {level: logInfo, format: logJSON, want: []string{`"msg":"changed"`, `"msg":"failed"`}},
-		"debug shows what changed nothing":     {level: logDebug, format: logJSON, want: []string{`"msg":"looked"`, `"msg":"changed"`, `"msg":"failed"`}},
-		"error shows errors alone":             {level: logError, format: logJSON, want: []string{`"msg":"failed"`}},
-		"text is for people and has no traces": {level: logInfo, format: logText, want: []string{"INFO\tchanged", "ERROR\tfailed"}},
-	}
-	for sentence, test := range tests {
-		t.Run(sentence, func(t *testing.T) {
-			var out bytes.Buffer
-			log := newLogger(test.level, test.format, &out)
-			log.V(1).Info("looked")
-			log.Info("changed", "router", "r-1")
-			log.Error(errors.New("no"), "failed")
-
-			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-			require.Len(t, lines, len(test.want), out.String())
-			for i, want := range test.want {
-				assert.Contains(t, lines[i], want)
-			}
-		})
-	}
 }
 
 // neverSynced is a cache that waits until it is told to stop.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/trellis-garden/trellis/cmd/gardenet-service-router/internal/router"
 	"github.com/trellis-garden/trellis/internal/buildinfo"
-	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/logging"
 	"github.com/trellis-garden/trellis/internal/memory"
 	"github.com/trellis-garden/trellis/internal/signals"
 )
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, node string, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", name, err)
 		return exitUsage
 	}
-	log := process.NewLogger(o.logLevel, o.logFormat, stderr)
+	log := logging.New(o.logLevel, o.logFormat, stderr)
 	klog.SetLogger(log)
 	err = serve(ctx, *o, log)
 	if errors.Is(err, router.ErrHandedOver) {

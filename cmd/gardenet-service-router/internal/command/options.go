@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/logging"
 )
 
 const (
@@ -50,8 +50,8 @@ func (o *options) flags(node string) *pflag.FlagSet {
 	flags.StringVar(&o.bindAddress, "bind-address", defaultBindAddress, "where /metrics, /healthz and /readyz are served")
 	flags.StringVar(&o.healthAddress, "health-address", defaultHealthAddress, "where load balancers ask whether the node routes Services; served when kube-proxy does not")
 	flags.StringVar(&o.kubeProxy, "kube-proxy", defaultKubeProxy, "where kube-proxy on this node serves its metrics, if it runs")
-	flags.StringVar(&o.logLevel, "log-level", process.LogInfo, "what is logged: debug, info or error")
-	flags.StringVar(&o.logFormat, "log-format", process.LogJSON, "how it is logged: json or text")
+	flags.StringVar(&o.logLevel, "log-level", logging.Info, "what is logged: debug, info or error")
+	flags.StringVar(&o.logFormat, "log-format", logging.JSON, "how it is logged: json or text")
 	flags.BoolVar(&o.version, "version", false, "print version, commit and date")
 	return flags
 }
@@ -82,10 +82,10 @@ func (o *options) complete() error {
 	if o.verifyInterval <= 0 {
 		problems = append(problems, fmt.Errorf("--verify-interval: %s must be more than nothing", o.verifyInterval))
 	}
-	if !slices.Contains([]string{process.LogDebug, process.LogInfo, process.LogError}, o.logLevel) {
+	if !slices.Contains(logging.Levels(), o.logLevel) {
 		problems = append(problems, fmt.Errorf("--log-level: %q is unknown; allowed: debug, info, error", o.logLevel))
 	}
-	if !slices.Contains([]string{process.LogJSON, process.LogText}, o.logFormat) {
+	if !slices.Contains(logging.Formats(), o.logFormat) {
 		problems = append(problems, fmt.Errorf("--log-format: %q is unknown; allowed: json, text", o.logFormat))
 	}
 	return errors.Join(problems...)

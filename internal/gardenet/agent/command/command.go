@@ -12,7 +12,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent/plugins"
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
-	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/logging"
 	"github.com/trellis-garden/trellis/internal/memory"
 	"github.com/trellis-garden/trellis/internal/metriclist"
 	"github.com/trellis-garden/trellis/internal/signals"
@@ -80,7 +80,7 @@ func (b Binary) run(ctx context.Context, args []string, env environment, stdout,
 		fmt.Fprintf(stderr, "%s: %v\nRun with --help to see all flags.\n", b.Name, err)
 		return exitUsage
 	}
-	log := process.NewLogger(o.logLevel, o.logFormat, stderr)
+	log := logging.New(o.logLevel, o.logFormat, stderr)
 	klog.SetLogger(log)
 	if o.install {
 		err = plugins.Install(ctx, o.from, o.to, plugins.Names(), log)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/gardenet/agent/plugins"
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
-	"github.com/trellis-garden/trellis/internal/gardenet/process"
+	"github.com/trellis-garden/trellis/internal/logging"
 )
 
 // installPlugins is the command that copies CNI plugins.
@@ -63,8 +63,8 @@ func defaults(env environment) *options {
 		bindAddress: ":19081",
 		from:        "/opt/cni/bin",
 		to:          "/host/opt/cni/bin",
-		logLevel:    process.LogInfo,
-		logFormat:   process.LogJSON,
+		logLevel:    logging.Info,
+		logFormat:   logging.JSON,
 	}
 }
 
@@ -106,8 +106,8 @@ func (o *options) helpFlag() setting {
 
 func (o *options) logFlags() []setting {
 	return []setting{
-		{name: "log-level", value: "LEVEL", usage: "What is logged. Debug also shows what changes nothing.", allowed: "debug, info, error", defaults: o.logLevel, parse: oneOf(&o.logLevel, process.LogDebug, process.LogInfo, process.LogError)},
-		{name: "log-format", value: "FORMAT", usage: "How it is logged.", allowed: "json, text", defaults: o.logFormat, parse: oneOf(&o.logFormat, process.LogJSON, process.LogText)},
+		{name: "log-level", value: "LEVEL", usage: "What is logged. Debug also shows what changes nothing.", allowed: strings.Join(logging.Levels(), ", "), defaults: o.logLevel, parse: oneOf(&o.logLevel, logging.Levels()...)},
+		{name: "log-format", value: "FORMAT", usage: "How it is logged.", allowed: strings.Join(logging.Formats(), ", "), defaults: o.logFormat, parse: oneOf(&o.logFormat, logging.Formats()...)},
 	}
 }
 
