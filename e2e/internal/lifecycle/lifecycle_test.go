@@ -209,7 +209,7 @@ func newTestRun(t *testing.T, out *bytes.Buffer) *run {
 		garden: fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).WithObjects(shoot, &gardencorev1beta1.ControllerRegistration{
 			ObjectMeta: metav1.ObjectMeta{Name: "worker"},
 		}).Build(),
-		seeds:     []*seed{{Seed: Seed{Name: "seed-one"}, client: fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).Build()}},
+		seeds: []*seed{{Seed: Seed{Name: "seed-one"}, client: fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).Build()}},
 		now: func() time.Time {
 			clock = clock.Add(lookInterval)
 			return clock
