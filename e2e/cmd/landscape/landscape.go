@@ -95,7 +95,7 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 	if l.programs, err = assets.Dir(); err != nil {
 		return err
 	}
-	if l.containers, err = newContainers(); err != nil {
+	if l.containers, err = l.newContainers(); err != nil {
 		return err
 	}
 	for _, one := range gardener.StandIns() {
@@ -107,7 +107,8 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 	if err := l.startClusters(ctx); err != nil {
 		return err
 	}
-	if err := l.report.step("registrations: "+fmt.Sprint(registrations()), func() error { return l.register(ctx) }); err != nil {
+	registered := slices.DeleteFunc(registrations(), func(name string) bool { return name == l.without })
+	if err := l.report.step("registrations: "+fmt.Sprint(registered), func() error { return l.register(ctx, registered) }); err != nil {
 		return err
 	}
 	if err := l.report.step("our admission in the garden", func() error { return l.startAdmission(ctx) }); err != nil {
@@ -169,8 +170,8 @@ func (l *landscape) startClusters(ctx context.Context) error {
 }
 
 // register applies the registrations as they are committed. One replica of each controller is enough.
-func (l *landscape) register(ctx context.Context) error {
-	for _, name := range registrations() {
+func (l *landscape) register(ctx context.Context, names []string) error {
+	for _, name := range names {
 		path, err := repo.Path("charts", "registrations", name, "rawchart.yaml")
 		if err != nil {
 			return err
@@ -202,6 +203,9 @@ func (l *landscape) startNode(ctx context.Context, seed *gardener.Seed) {
 func (l *landscape) awaitSeed(ctx context.Context, seed *gardener.Seed) error {
 	ctx, cancel := context.WithTimeout(ctx, seedTimeout)
 	defer cancel()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	go l.watchInstallations(ctx, seed, fail)
 	if err := seed.AwaitReady(ctx, l.garden, func(progress string) { l.report.Linef("  %s: %s", seed.Name, progress) }); err != nil {
 		return err
 	}

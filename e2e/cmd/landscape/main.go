@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -35,6 +36,7 @@ with this command, whatever happens. Needs root on Linux, and 6 GiB of memory.
   --seeds N     how many seeds: 1 (default), or 2 for the step that moves a control plane
   --keep        after the last step, leave everything running until Ctrl-C, and print how to look around
   --steps LIST  steps of the Shoot's life, separated by commas (default: all); none: only garden and seed
+  --without R   do not register R of our registrations (%s): the run must fail, and name it
   --help        print this page
 
 Steps:
@@ -58,6 +60,7 @@ type options struct {
 	keep       bool
 	seedCount  int
 	steps      []string // nil for all
+	without    string   // one of registrations
 }
 
 func main() {
@@ -108,7 +111,7 @@ func prepareAndIsolate(ctx context.Context, o options) (int, error) {
 	} else if entries, err := os.ReadDir(o.dir); err == nil && len(entries) > 0 {
 		return 0, fmt.Errorf("the folder %s is not empty; a landscape begins without objects of another one", o.dir)
 	}
-	if err := buildPrograms(ctx, os.Stderr); err != nil {
+	if err := o.buildPrograms(ctx, os.Stderr); err != nil {
 		return 0, err
 	}
 	return isolation.Run()
@@ -119,12 +122,15 @@ func parse(arguments []string) (options, error) {
 	var steps string
 	flags := flag.NewFlagSet("landscape", flag.ContinueOnError)
 	flags.SetOutput(os.Stderr)
-	flags.Usage = func() { fmt.Fprintf(flags.Output(), usage, os.TempDir(), describeSteps()) }
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), usage, os.TempDir(), strings.Join(registrations(), ", "), describeSteps())
+	}
 	flags.StringVar(&o.cloud, "cloud", "fake", "")
 	flags.StringVar(&o.dir, "dir", "", "")
 	flags.IntVar(&o.seedCount, "seeds", 1, "")
 	flags.BoolVar(&o.keep, "keep", false, "")
 	flags.StringVar(&steps, "steps", "", "")
+	flags.StringVar(&o.without, "without", "", "")
 	if err := flags.Parse(arguments); err != nil {
 		return options{}, err
 	}
@@ -136,6 +142,9 @@ func parse(arguments []string) (options, error) {
 	}
 	if most := len(gardener.SeedSpecs()); o.seedCount < 1 || o.seedCount > most {
 		return options{}, fmt.Errorf("there can be 1 to %d seeds", most)
+	}
+	if o.without != "" && !slices.Contains(registrations(), o.without) {
+		return options{}, fmt.Errorf("there is no registration %q; they are %s", o.without, strings.Join(registrations(), ", "))
 	}
 	if o.dir != "" {
 		var err error

@@ -18,6 +18,7 @@ const (
 	clouds          = "10.240.0.30"
 	admission       = "10.240.0.40"
 	machines        = "10.250.0.0/16"
+	machinesIPv6    = "2001:db8:1::/64"
 	httpsPort       = "443"
 	etcdPort        = "2379"
 	gardenerAPIPort = 8443
@@ -71,7 +72,7 @@ func SeedSpecs() []SeedSpec {
 // for the pods of each seed.
 func Network() isolation.Network {
 	network := isolation.Network{Local: []netip.Prefix{
-		netip.MustParsePrefix("10.240.0.0/16"), netip.MustParsePrefix(gardenServices), netip.MustParsePrefix(machines),
+		netip.MustParsePrefix("10.240.0.0/16"), netip.MustParsePrefix(gardenServices), netip.MustParsePrefix(machines), netip.MustParsePrefix(machinesIPv6),
 	}}
 	for _, spec := range SeedSpecs() {
 		network.Local = append(network.Local, spec.Services)

@@ -135,6 +135,9 @@ func mountOwn() error {
 	return nil
 }
 
+// nonLocalBind is a setting of the own network.
+const nonLocalBind = "/proc/sys/net/ipv6/ip_nonlocal_bind"
+
 func (n Network) create() error {
 	loopback, err := netlink.LinkByName("lo")
 	if err != nil {
@@ -142,6 +145,10 @@ func (n Network) create() error {
 	}
 	if err := netlink.LinkSetUp(loopback); err != nil {
 		return fmt.Errorf("starting the loopback interface: %w", err)
+	}
+	// Unlike those of IPv4, addresses of a local range of IPv6 cannot be listened at before this.
+	if err := os.WriteFile(nonLocalBind, []byte("1"), 0); err != nil {
+		return fmt.Errorf("allowing servers at addresses of local ranges of IPv6: %w", err)
 	}
 	for _, local := range n.Local {
 		route := &netlink.Route{

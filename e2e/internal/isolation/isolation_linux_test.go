@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	isolated := Begin(Network{
-		Local:   []netip.Prefix{netip.MustParsePrefix("10.240.0.0/16")},
+		Local:   []netip.Prefix{netip.MustParsePrefix("10.240.0.0/16"), netip.MustParsePrefix("2001:db8:1::/64")},
 		Bridges: []Bridge{{Name: "pods1", Address: netip.MustParsePrefix("10.241.128.1/17")}},
 	})
 	if !isolated {
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 func program(what string) int {
 	switch what {
 	case "listen":
-		for _, address := range []string{"127.0.0.1:443", "10.240.3.4:443", "10.241.128.1:443"} {
+		for _, address := range []string{"127.0.0.1:443", "10.240.3.4:443", "10.241.128.1:443", "[2001:db8:1::5]:443"} {
 			listener, err := net.Listen("tcp", address)
 			if err != nil {
 				fmt.Println(err)

@@ -41,11 +41,11 @@ func (r *run) isOurs(span timeline.Span) bool {
 	return false
 }
 
-// missing names our controllers that are not there, in seeds with control planes of shoots.
+// missing names our controllers that are not there, in seeds with control planes of shoots, and registrations that are not in the garden.
 func (r *run) missing(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	var missing []string
+	missing := r.unregistered(ctx)
 	for _, s := range r.seeds {
 		facts, err := r.facts(ctx, s)
 		if err != nil {
@@ -54,6 +54,21 @@ func (r *run) missing(ctx context.Context) []string {
 		}
 		if facts != nil {
 			missing = append(missing, checks.Missing(*facts)...)
+		}
+	}
+	return missing
+}
+
+// unregistered names our registrations that are not in the garden. gardener-apiserver refuses Shoots that need them.
+func (r *run) unregistered(ctx context.Context) []string {
+	registrations := &gardencorev1beta1.ControllerRegistrationList{}
+	if err := r.garden.List(ctx, registrations); err != nil {
+		return []string{"looking for our registrations in the garden: " + err.Error()}
+	}
+	var missing []string
+	for _, name := range r.Registrations {
+		if !slices.ContainsFunc(registrations.Items, func(found gardencorev1beta1.ControllerRegistration) bool { return found.Name == name }) {
+			missing = append(missing, fmt.Sprintf("the controller of registration %q is missing: the garden has no such ControllerRegistration", name))
 		}
 	}
 	return missing

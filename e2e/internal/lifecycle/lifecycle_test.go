@@ -206,8 +206,10 @@ func newTestRun(t *testing.T, out *bytes.Buffer) *run {
 	clock := start
 	return &run{
 		Landscape: Landscape{Registrations: []string{"worker"}, Out: out},
-		garden:    fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).WithObjects(shoot).Build(),
-		seeds:     []*seed{{Seed: Seed{Name: "seed-one"}, client: fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).Build()}},
+		garden: fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).WithObjects(shoot, &gardencorev1beta1.ControllerRegistration{
+			ObjectMeta: metav1.ObjectMeta{Name: "worker"},
+		}).Build(),
+		seeds: []*seed{{Seed: Seed{Name: "seed-one"}, client: fake.NewClientBuilder().WithScheme(kubernetes.SeedScheme).Build()}},
 		now: func() time.Time {
 			clock = clock.Add(lookInterval)
 			return clock
@@ -227,6 +229,14 @@ func TestAwait_NamesAMissingController(t *testing.T) {
 	require.ErrorContains(t, err, `the controller of registration "worker" is missing in seed seed-one: there is no ControllerInstallation`)
 	require.ErrorContains(t, err, "last: not yet")
 	assert.Contains(t, out.String(), "step i\n")
+}
+
+func TestAwait_NamesAMissingRegistration(t *testing.T) {
+	r := newTestRun(t, &bytes.Buffer{})
+	r.Registrations = append(r.Registrations, "network")
+	err := r.await(t.Context(), "the end", func(context.Context) (string, error) { return "", errors.New("not yet") })
+	require.ErrorContains(t, err, `the controller of registration "network" is missing: the garden has no such ControllerRegistration`)
+	assert.NotContains(t, err.Error(), `the controller of registration "worker" is missing: the garden`)
 }
 
 func TestAwait_SaysWhatIsWrongAtTheEnd(t *testing.T) {

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -76,10 +79,87 @@ func addIPv6(ctx context.Context, r *run) error {
 	if found, err = r.get(ctx, r.main); err != nil {
 		return err
 	}
+	if err := r.migrateNodes(ctx); err != nil {
+		return err
+	}
 	if found.Status.Networking == nil || !slices.ContainsFunc(found.Status.Networking.Nodes, func(cidr string) bool { return cidr == config.Networks.IPv6.NodeCIDR }) {
 		return fmt.Errorf("the Shoot's status does not know the range %s of nodes: %+v", config.Networks.IPv6.NodeCIDR, found.Status.Networking)
 	}
 	return nil
+}
+
+// migrateNodes does what gardenlet leaves to the user of a Shoot that becomes dual-stack: replace the machines, and request reconciliations until neither
+// nodes nor the DNS service are to be migrated any more.
+func (r *run) migrateNodes(ctx context.Context) error {
+	if err := r.request(ctx, r.main, v1beta1constants.OperationRolloutWorkers+"=*"); err != nil {
+		return err
+	}
+	if err := r.awaitSettled(ctx, r.main); err != nil {
+		return err
+	}
+	if err := r.awaitNodes(ctx, 1); err != nil {
+		return err
+	}
+	for {
+		found, err := r.get(ctx, r.main)
+		if err != nil {
+			return err
+		}
+		open := migrations(found)
+		if len(open) == 0 {
+			return r.awaitDualStack(ctx)
+		}
+		r.linef("    %s", strings.Join(open, "; "))
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("waiting for the end of the migration: %w; last: %s", context.Cause(ctx), strings.Join(open, "; "))
+		}
+		if err := r.request(ctx, r.main, v1beta1constants.GardenerOperationReconcile); err != nil {
+			return err
+		}
+		if err := r.awaitSettled(ctx, r.main); err != nil {
+			return err
+		}
+	}
+}
+
+// migrations lists what gardenlet still has to migrate to two IP families.
+func migrations(shoot *gardencorev1beta1.Shoot) []string {
+	var open []string
+	for _, constraint := range shoot.Status.Constraints {
+		if constraint.Type == gardencorev1beta1.ShootDualStackNodesMigrationReady || constraint.Type == gardencorev1beta1.ShootDNSServiceMigrationReady {
+			open = append(open, fmt.Sprintf("%s is %s: %s", constraint.Type, constraint.Status, constraint.Message))
+		}
+	}
+	return open
+}
+
+// awaitDualStack waits until all Nodes have addresses and ranges for pods of both families.
+func (r *run) awaitDualStack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, nodesLimit)
+	defer cancel()
+	return r.await(ctx, "dual-stack Nodes", func(ctx context.Context) (string, error) {
+		shoot, err := r.shootClient(r.main)
+		if err != nil {
+			return "", err
+		}
+		list := &corev1.NodeList{}
+		if err := shoot.List(ctx, list); err != nil {
+			return "", err
+		}
+		for _, node := range list.Items {
+			addresses := 0
+			for _, address := range node.Status.Addresses {
+				if address.Type == corev1.NodeInternalIP {
+					addresses++
+				}
+			}
+			if addresses != 2 || len(node.Spec.PodCIDRs) != 2 {
+				text := fmt.Sprintf("node %s has %d internal addresses and the ranges %v for pods", node.Name, addresses, node.Spec.PodCIDRs)
+				return text, errors.New(text)
+			}
+		}
+		return "", nil
+	})
 }
 
 // migrate moves the main Shoot's control plane to the second seed.

@@ -45,6 +45,7 @@ type Kubelets struct {
 	lock      sync.Mutex
 	held      map[client.ObjectKey]bool
 	heldNodes map[string]bool
+	addresses int // how many pods have got one
 }
 
 // Option configures Kubelets.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,9 +129,42 @@ func (k *Kubelets) syncToNode(ctx context.Context, pod *corev1.Pod) (bool, error
 		return false, err
 	case pod.DeletionTimestamp != nil:
 		return false, k.removePod(ctx, pod)
+	case len(pod.Status.PodIPs) == 0 && !pod.Spec.HostNetwork:
+		return true, k.assignAddresses(ctx, pod, node.Spec.PodCIDRs)
 	default:
 		return true, nil
 	}
+}
+
+// assignAddresses gives a pod an address of each range of its node.
+func (k *Kubelets) assignAddresses(ctx context.Context, pod *corev1.Pod, ranges []string) error {
+	k.lock.Lock()
+	k.addresses++
+	number := k.addresses
+	k.lock.Unlock()
+	addresses, err := addressesIn(ranges, number)
+	if err != nil || len(addresses) == 0 {
+		return err
+	}
+	patch := client.MergeFrom(pod.DeepCopy())
+	pod.Status.PodIP, pod.Status.PodIPs = addresses[0].IP, addresses
+	return k.client.Status().Patch(ctx, pod, patch)
+}
+
+// addressesIn returns an address of each range, by the number of a pod. A range is taken from its start again after 250 pods.
+func addressesIn(ranges []string, number int) ([]corev1.PodIP, error) {
+	var addresses []corev1.PodIP
+	for _, text := range ranges {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("reading a node's range for pods: %w", err)
+		}
+		bytes := prefix.Masked().Addr().AsSlice()
+		bytes[len(bytes)-1] += byte(number%250 + 2) // the first is the node's own
+		address, _ := netip.AddrFromSlice(bytes)
+		addresses = append(addresses, corev1.PodIP{IP: address.String()})
+	}
+	return addresses, nil
 }
 
 func (k *Kubelets) removePod(ctx context.Context, pod *corev1.Pod) error {

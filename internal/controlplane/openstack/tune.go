@@ -11,7 +11,9 @@ import (
 // Tune implements controlplane.Driver.
 func (d *Driver) Tune(request *controlplane.TuneRequest) (*tuning.Tuning, error) {
 	if request.Scope == tuning.ControlPlane {
-		return &tuning.Tuning{KubeAPIServer: tuning.KubeAPIServerWithoutCloud(), KubeControllerManager: tuning.KubeControllerManagerWithoutCloud()}, nil
+		tuned := &tuning.Tuning{KubeAPIServer: tuning.KubeAPIServerWithoutCloud(), KubeControllerManager: tuning.KubeControllerManagerWithoutCloud()}
+		tuneNodeRanges(&tuned.KubeControllerManager, request.Cluster.Shoot)
+		return tuned, nil
 	}
 	profile := &openstackv1alpha1.CloudProfileConfig{}
 	if raw := request.Cluster.CloudProfile.Spec.ProviderConfig; raw != nil {
