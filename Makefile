@@ -231,7 +231,7 @@ kind-node-image: ## Build a node image for kind: from kindest/node if it can be 
 ##@ A whole landscape, in namespaces of its own (root)
 
 .PHONY: e2e-landscape
-e2e-landscape: ## Run Gardener with our controllers, and lead a Shoot through its life; STEPS=none or a list, SEEDS=2, WITHOUT=network, KEEP=1 to look around, DIR=
+e2e-landscape: ## Run Gardener with our controllers, and lead a Shoot through its life; CLOUD=openstack for a real one, STEPS=none or a list, SEEDS=2, WITHOUT=network, KEEP=1 to look around, DIR=
 	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/landscape && exec $(CACHE)/e2e/landscape \
 	  $(if $(CLOUD),--cloud '$(CLOUD)') $(if $(STEPS),--steps '$(STEPS)') $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(WITHOUT),--without '$(WITHOUT)') $(if $(KEEP),--keep) $(if $(DIR),--dir '$(abspath $(DIR))')
 

@@ -15,15 +15,17 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/assets"
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 	"github.com/trellis-garden/trellis/e2e/internal/gardener"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/e2e/internal/seednode"
+	"github.com/trellis-garden/trellis/e2e/internal/stack"
 )
 
 const (
 	// seedTimeout bounds the time until a Seed is ready, on a machine that compiles at the same time.
 	seedTimeout = 20 * time.Minute
 	// stopTimeout bounds the end of everything. What is left is killed with the process tree.
-	stopTimeout = time.Minute
+	stopTimeout = 2 * time.Minute
 	// providerType is that of seeds and shoots.
 	providerType = "openstack"
 	// podsFolder is the folder of a seed with files and logs of pods.
@@ -42,6 +44,11 @@ type landscape struct {
 	seeds      []*gardener.Seed
 	shootsEtcd *envtest.Etcd
 	admission  *controller.Controller
+
+	// shootsCloud is nil without steps. openStack is what is behind it, nil for the fake.
+	shootsCloud       *openstack.Cloud
+	openStack         *stack.Stack
+	openStackProgress *os.File
 
 	// nodes are the nodes of seeds and the controllers that simulate others. nodesContext ends with the first that ends.
 	nodes        *errgroup.Group
@@ -70,10 +77,10 @@ func runIsolated(ctx context.Context, o options, report *reporter) (err error) {
 	if err := l.start(ctx, cancel); err != nil {
 		return err
 	}
-	if slices.Equal(o.steps, []string{noSteps}) {
-		l.standIns.print(report)
-	} else {
+	if o.hasSteps() {
 		err = l.runSteps(ctx)
+	} else {
+		l.standIns.print(report)
 	}
 	if o.keep && ctx.Err() == nil {
 		if err != nil {
@@ -103,6 +110,11 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 	}
 	for _, one := range seednode.StandIns() {
 		l.standIns.add(one)
+	}
+	if l.hasSteps() {
+		if err := l.startCloud(ctx); err != nil {
+			return err
+		}
 	}
 	if err := l.startClusters(ctx); err != nil {
 		return err
@@ -238,6 +250,7 @@ func (l *landscape) stop(ctx context.Context) error {
 	if l.shootsEtcd != nil {
 		failures = append(failures, l.shootsEtcd.Stop())
 	}
+	failures = append(failures, l.stopCloud(ctx))
 	l.report.Linef("everything has ended (%.1f s)", time.Since(start).Seconds())
 	return errors.Join(failures...)
 }

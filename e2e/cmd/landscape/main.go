@@ -29,9 +29,11 @@ gardener-controller-manager, gardenlet and all that gardenlet deploys and that t
 which gardenlet installs from the registrations in charts/registrations. What is only simulated is printed, with reasons.
 
 All of it are processes with a network, mounts and a process tree of their own. They use no port of this machine, and end
-with this command, whatever happens. Needs root on Linux, and 6 GiB of memory.
+with this command, whatever happens. Needs root on Linux, and 6 GiB of memory; with a real OpenStack Debian 12, 4 GiB more, and a
+package mirror when packages are missing.
 
-  --cloud C     the cloud of shoots: fake (default)
+  --cloud C     the cloud of shoots: fake (default), or openstack: real services (Keystone, Nova, Neutron, Glance, Cinder, Octavia)
+                without hypervisors and data plane
   --dir D       the folder for files and logs, new or empty (default: a new one below %s)
   --seeds N     how many seeds: 1 (default), or 2 for the step that moves a control plane
   --keep        after the last step, leave everything running until Ctrl-C, and print how to look around
@@ -63,6 +65,9 @@ type options struct {
 	without    string   // one of registrations
 }
 
+// hasSteps reports whether there is anything to do beyond garden and seed.
+func (o options) hasSteps() bool { return !slices.Equal(o.steps, []string{noSteps}) }
+
 func main() {
 	isolated := isolation.Begin(gardener.Network())
 	ctrllog.SetLogger(logr.Discard()) // what runs in this process reports errors by itself
@@ -88,7 +93,7 @@ func run(ctx context.Context, arguments []string, isolated bool) int {
 		}
 		return 0
 	}
-	if needs := unmetNeeds(); len(needs) > 0 {
+	if needs := unmetNeeds(parsed.cloud); len(needs) > 0 {
 		fmt.Fprintln(os.Stderr, "landscape: this machine cannot run it:\n  "+strings.Join(needs, "\n  "))
 		return cannotRun
 	}
@@ -108,11 +113,17 @@ func prepareAndIsolate(ctx context.Context, o options) (int, error) {
 			return 0, err
 		}
 		os.Args = append(os.Args, "--dir="+dir)
+		o.dir = dir
 	} else if entries, err := os.ReadDir(o.dir); err == nil && len(entries) > 0 {
 		return 0, fmt.Errorf("the folder %s is not empty; a landscape begins without objects of another one", o.dir)
 	}
 	if err := o.buildPrograms(ctx, os.Stderr); err != nil {
 		return 0, err
+	}
+	if o.cloud == cloudReal && o.hasSteps() {
+		if err := installOpenStack(ctx, o.dir); err != nil {
+			return 0, fmt.Errorf("installing OpenStack: %w", err)
+		}
 	}
 	return isolation.Run()
 }
@@ -125,7 +136,7 @@ func parse(arguments []string) (options, error) {
 	flags.Usage = func() {
 		fmt.Fprintf(flags.Output(), usage, os.TempDir(), strings.Join(registrations(), ", "), describeSteps())
 	}
-	flags.StringVar(&o.cloud, "cloud", "fake", "")
+	flags.StringVar(&o.cloud, "cloud", cloudFake, "")
 	flags.StringVar(&o.dir, "dir", "", "")
 	flags.IntVar(&o.seedCount, "seeds", 1, "")
 	flags.BoolVar(&o.keep, "keep", false, "")
@@ -137,7 +148,7 @@ func parse(arguments []string) (options, error) {
 	if flags.NArg() > 0 {
 		return options{}, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
-	if o.cloud != "fake" {
+	if o.cloud != cloudFake && o.cloud != cloudReal {
 		return options{}, fmt.Errorf("unknown cloud %q", o.cloud)
 	}
 	if most := len(gardener.SeedSpecs()); o.seedCount < 1 || o.seedCount > most {

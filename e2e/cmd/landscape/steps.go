@@ -2,28 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/gardener"
 	"github.com/trellis-garden/trellis/e2e/internal/lifecycle"
-	"github.com/trellis-garden/trellis/e2e/internal/openstack"
-	"github.com/trellis-garden/trellis/internal/cloud/openstack/fake"
 )
 
-const (
-	// kubernetesVersion is that of the programs of package assets, but for those of the previous version.
-	kubernetesVersion = "1.36.3"
-	// cloudPort is where the cloud listens.
-	cloudPort = "5000"
-	// The fake takes as long as a fast cloud.
-	serverBuild, serverDelete = 3 * time.Second, 2 * time.Second
-)
+// kubernetesVersion is that of the programs of package assets, but for those of the previous version.
+const kubernetesVersion = "1.36.3"
 
 // describeSteps lists the steps for the help page.
 func describeSteps() string {
@@ -34,23 +23,14 @@ func describeSteps() string {
 	return lines.String()
 }
 
-// runSteps starts the cloud and takes the steps of the Shoot's life.
-func (l *landscape) runSteps(ctx context.Context) (err error) {
-	cloud, err := openstack.NewFakeAt(
-		net.JoinHostPort(gardener.CloudAddress(), cloudPort),
-		fake.WithTransition(fake.ServerBuild, fake.Transition{After: serverBuild}), fake.WithTransition(fake.ServerDelete, fake.Transition{After: serverDelete}),
-	)
-	if err != nil {
-		return fmt.Errorf("starting the cloud: %w", err)
-	}
-	defer func() { err = errors.Join(err, cloud.Close()) }()
-	l.report.Linef("cloud: %s at %s", l.cloud, cloud.AuthURL())
+// runSteps takes the steps of the Shoot's life.
+func (l *landscape) runSteps(ctx context.Context) error {
 	versions, err := l.kubernetesVersions()
 	if err != nil {
 		return err
 	}
 	_, err = lifecycle.Run(ctx, lifecycle.Landscape{
-		Garden: l.garden.Kubeconfig, GardenAudits: []audit.Log{l.garden.Audit}, Seeds: l.lifecycleSeeds(), Cloud: cloud, Dir: l.dir,
+		Garden: l.garden.Kubeconfig, GardenAudits: []audit.Log{l.garden.Audit}, Seeds: l.lifecycleSeeds(), Cloud: l.shootsCloud, Dir: l.dir,
 		Registrations: registrations(), Versions: versions, MachineImage: gardener.MachineImage, HasAdmission: true,
 		StandIns: l.standIns.list(), Out: l.report.out,
 	}, l.steps)

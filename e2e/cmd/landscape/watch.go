@@ -35,6 +35,9 @@ func (l *landscape) ended() error {
 	if err := context.Cause(l.nodesContext); err != nil {
 		failures = append(failures, fmt.Errorf("the node or a stand-in of a seed has ended: %w", err))
 	}
+	if l.openStack != nil {
+		failures = append(failures, l.openStack.Ended())
+	}
 	if l.admission != nil {
 		select {
 		case <-l.admission.Exited():

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
@@ -26,8 +27,12 @@ type Cloud struct {
 
 var _ cloud.Cloud = (*Cloud)(nil)
 
-// loopback is the address for clients on this machine.
-const loopback = "127.0.0.1:0"
+const (
+	// loopback is the address for clients on this machine.
+	loopback = "127.0.0.1:0"
+	// cloudsVariable is the environment variable with the path of a clouds.yaml, and administrator an entry of the one that package stack writes.
+	cloudsVariable, administrator = "OS_CLIENT_CONFIG_FILE", "admin"
+)
 
 // New returns a cloud in front of a running one, which Close does not stop.
 func New(backend conformance.Cloud) (*Cloud, error) { return NewAt(loopback, backend) }
@@ -66,6 +71,20 @@ func NewFakeAt(listen string, options ...fake.Option) (*Cloud, error) {
 	}
 	c.Fake = standIn
 	return c, nil
+}
+
+// NewRealAt returns a cloud in front of the OpenStack whose administrator is the entry "admin" of a clouds.yaml, for shoots in network namespaces of
+// their own, see NewAt. Close does not stop that OpenStack.
+func NewRealAt(listen, cloudsYAML string) (*Cloud, error) {
+	if err := os.Setenv(cloudsVariable, cloudsYAML); err != nil {
+		return nil, fmt.Errorf("setting %s: %w", cloudsVariable, err)
+	}
+	backend, err := conformance.FromFile(administrator)
+	if err != nil {
+		return nil, err
+	}
+	backend.Name = Type
+	return NewAt(listen, backend)
 }
 
 // AuthURL is the Keystone endpoint for shoots, with its version.

@@ -30,7 +30,7 @@ const (
 )
 
 // OfferMachines adds the fake's zones, images and flavors to the cloud profile of a shoot of NewShoot, and adds missing images to the fake. A fake
-// in another process must have the image of LatestImage.
+// in another process and a real cloud must have the image of LatestImage.
 func (a *Account) OfferMachines(shoot *gardenlet.Shoot) {
 	if a.Cloud.Fake != nil {
 		a.Cloud.Fake.AddImage(GlanceImage(LatestImage), "x86_64")

@@ -67,17 +67,24 @@ func fillNeutron(ctx context.Context, c *client) error {
 }
 
 func fillGlance(ctx context.Context, c *client) error {
-	v2 := urlOf("glance") + "/v2/images"
 	for _, i := range images() {
-		made, err := c.ensure(ctx, collection{v2, "", "images"}, object{"name": i.name}, object{
-			"architecture": i.architecture, "visibility": "public", "disk_format": "qcow2", "container_format": "bare", "min_disk": 1,
-		})
-		if err == nil && text(made, "status") == "queued" {
-			_, err = c.call(ctx, http.MethodPut, v2+"/"+text(made, "id")+"/file", emptyDisk(), nil)
+		if err := c.ensureImage(ctx, i); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("making the image %s: %w", i.name, err)
-		}
+	}
+	return nil
+}
+
+func (c *client) ensureImage(ctx context.Context, i image) error {
+	v2 := urlOf("glance") + "/v2/images"
+	made, err := c.ensure(ctx, collection{v2, "", "images"}, object{"name": i.name}, object{
+		"architecture": i.architecture, "visibility": "public", "disk_format": "qcow2", "container_format": "bare", "min_disk": 1,
+	})
+	if err == nil && text(made, "status") == "queued" {
+		_, err = c.call(ctx, http.MethodPut, v2+"/"+text(made, "id")+"/file", emptyDisk(), nil)
+	}
+	if err != nil {
+		return fmt.Errorf("making the image %s: %w", i.name, err)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@
 //	identity.go   catalog, projects, users and roles
 //	content.go    zones, flavors, images, networks
 //	clouds.go     clouds.yaml
+//	standins.go   what is not real
 //	task.go       concurrent tasks with dependencies
 //	stack.go      the type Stack and its lock; up.go, down.go and status.go have its methods
 package stack

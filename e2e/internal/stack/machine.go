@@ -26,6 +26,9 @@ type machine struct {
 	has       func(program string) bool
 }
 
+// UnmetRequirements returns a sentence for each property that this machine lacks, packages and free ports apart.
+func UnmetRequirements() []string { return thisMachine().unmetRequirements() }
+
 func thisMachine() machine {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {

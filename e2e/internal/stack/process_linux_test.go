@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -168,6 +169,26 @@ func TestStartAndWait_DaemonExits(t *testing.T) {
 
 	require.NoError(t, l.cleanUpDead(t.Context()))
 	assert.NoFileExists(t, l.record("neutron"))
+}
+
+func TestEnded(t *testing.T) {
+	l := newTestLayout(t)
+	s := &Stack{layout: l}
+	require.NoError(t, l.create())
+	t.Cleanup(func() {
+		_, err := l.stop(context.WithoutCancel(t.Context()), false)
+		require.NoError(t, err)
+	})
+	for _, d := range l.daemons() {
+		require.NoError(t, l.start(shell(d.name, "exec sleep 60")))
+	}
+	require.NoError(t, s.Ended())
+	ended, found := l.running("octavia")
+	require.True(t, found)
+	require.NoError(t, syscall.Kill(ended.pid, syscall.SIGKILL))
+	require.Eventually(t, func() bool { return s.Ended() != nil }, 10*time.Second, 10*time.Millisecond)
+	require.ErrorContains(t, s.Ended(), "octavia has ended by itself")
+	assert.NotContains(t, s.Ended().Error(), "neutron")
 }
 
 func TestTool_Failure(t *testing.T) {

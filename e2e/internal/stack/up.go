@@ -11,6 +11,23 @@ import (
 	"time"
 )
 
+// Install installs the packages that are missing, so that a later Up needs no network. It may run beside another cloud. The error is an
+// *UnfitError if the machine cannot run the cloud.
+func (s *Stack) Install(ctx context.Context) error {
+	if needs := thisMachine().unmetRequirements(); len(needs) > 0 {
+		return &UnfitError{needs}
+	}
+	if err := s.layout.create(); err != nil {
+		return err
+	}
+	release, err := s.layout.acquire()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.stepPackages(ctx)
+}
+
 // Up starts the daemons that are not running, and creates what is missing. What it has started when it fails stays recorded, so that Down stops
 // it. The error is an *UnfitError if the machine cannot run the cloud.
 //
@@ -44,7 +61,7 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	}
 
 	s.screen.Heading("A real OpenStack in " + s.layout.dir)
-	if err := s.screen.Step("packages", func(progress io.Writer) (string, error) { return s.installPackages(ctx, progress) }); err != nil {
+	if err := s.stepPackages(ctx); err != nil {
 		return err
 	}
 	if err := s.screen.Step("files", func(io.Writer) (string, error) { return s.layout.etc(), s.layout.writeFiles() }); err != nil {
@@ -55,6 +72,22 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 	}
 	return s.screen.Step("clouds.yaml", func(io.Writer) (string, error) { return s.Clouds(), s.layout.writeClouds(ctx) })
 }
+
+func (s *Stack) stepPackages(ctx context.Context) error {
+	return s.screen.Step("packages", func(progress io.Writer) (string, error) { return s.installPackages(ctx, progress) })
+}
+
+// AddImage adds an image that has no content, for machines that nothing runs in. Up must have returned.
+func (s *Stack) AddImage(ctx context.Context, name, architecture string) error {
+	c, err := administrator(ctx)
+	if err != nil {
+		return err
+	}
+	return c.ensureImage(ctx, image{name, architecture})
+}
+
+// Ended returns an error that names the daemons that have ended since Up.
+func (s *Stack) Ended() error { return s.layout.checkRunning(s.layout.daemons()) }
 
 // portsInUse returns a sentence for each port that another process uses.
 func (l layout) portsInUse() []string {
