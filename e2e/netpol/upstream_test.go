@@ -28,6 +28,20 @@ func TestConformance(t *testing.T) {
 	assert.GreaterOrEqual(t, len(results), atLeast)
 }
 
+// TestServices runs tests of Services that are no conformance tests, where gardenet's service routers route Services: conformance leaves out most of what depends on traffic
+// policies, terminating endpoints and stale connections. Those with labels of features, such as SCTP, need more than a cluster of kind has.
+func TestServices(t *testing.T) {
+	const atLeast = 60
+	if !getEnvironment(t).withoutKubeProxy {
+		t.Skip("the cluster has kube-proxy")
+	}
+	results := runUpstream(t, upstreamtests.Run{
+		Focus: `\[sig-network\] (Services|Networking Granular Checks: Services|Conntrack|Connectivity Pod Lifecycle|EndpointSlice|NoSNAT|Service CIDRs) `,
+		Skip:  `\[Conformance\]|\[Feature:|\[Serial\]|\[Disruptive\]`, Timeout: time.Hour,
+	})
+	assert.GreaterOrEqual(t, len(results), atLeast)
+}
+
 func runUpstream(t *testing.T, run upstreamtests.Run) []upstreamtests.Result {
 	env := getEnvironment(t)
 	run.Kubeconfig, run.Processes, run.Dir = env.Kubeconfig, 4, filepath.Join(env.dir, t.Name())
