@@ -36,7 +36,7 @@ func TestServices(t *testing.T) {
 		t.Skip("the cluster has kube-proxy")
 	}
 	results := runUpstream(t, upstreamtests.Run{
-		Focus: `\[sig-network\] (Services|Networking Granular Checks: Services|Conntrack|Connectivity Pod Lifecycle|EndpointSlice|NoSNAT|Service CIDRs) `,
+		Focus: `\[sig-network\] (Services|Networking Granular Checks: Services|Conntrack|Connectivity Pod Lifecycle|EndpointSlice|NoSNAT|Service CIDRs|KubeProxy) `,
 		Skip:  `\[Conformance\]|\[Feature:|\[Serial\]|\[Disruptive\]`, Timeout: time.Hour,
 	})
 	assert.GreaterOrEqual(t, len(results), atLeast)

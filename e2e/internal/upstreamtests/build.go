@@ -24,6 +24,8 @@ const (
 	agnhost    = "agnhost"
 	// dnsUtilities is another image of tests, whose tools for DNS that of agnhost has here, too.
 	dnsUtilities = imagesOf + "glibc-dns-testing:2.0.0"
+	// nodeUtilities is the image of pods that read files of their node.
+	nodeUtilities = "registry.k8s.io/build-image/distroless-iptables:v0.9.6"
 )
 
 // Suite is what runs tests of Kubernetes.
@@ -138,7 +140,7 @@ func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 			Entrypoint: []string{"/" + agnhost}, Cmd: []string{"pause"}, Env: []string{"PATH=/usr/bin:/bin"}, User: "0:0",
 		},
 	}}
-	_, err = images.WriteArchive(s.Images, map[string][]images.Image{imagesOf + agnhost + ":" + strings.TrimSpace(string(tag)): image, dnsUtilities: image})
+	_, err = images.WriteArchive(s.Images, map[string][]images.Image{imagesOf + agnhost + ":" + strings.TrimSpace(string(tag)): image, dnsUtilities: image, nodeUtilities: image})
 	return err
 }
 
