@@ -29,6 +29,7 @@ func TestAgentUpdate(t *testing.T) {
 	for i := range 2 {
 		for _, daemonSet := range daemonSets {
 			p.update(t, daemonSet, fmt.Sprint(i))
+			p.become(t, true)
 		}
 	}
 	updated := time.Since(start)

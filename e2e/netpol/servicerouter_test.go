@@ -5,12 +5,18 @@ package netpol
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/trellis-garden/trellis/e2e/internal/kindcluster"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
@@ -18,6 +24,9 @@ import (
 
 // routerName is the name of the DaemonSet of gardenet's service routers in shoots without kube-proxy.
 const routerName = "gardenet-service-router"
+
+// settled is longer than the proxier takes to make all rules after it has noticed a change.
+const settled = 5 * time.Second
 
 // networkWithoutKubeProxy is gardenet as its driver renders it for a shoot without kube-proxy, with images as they are released.
 func networkWithoutKubeProxy(ctx context.Context, cluster kindcluster.Options) (*kindcluster.Network, error) {
@@ -42,6 +51,43 @@ func networkWithoutKubeProxy(ctx context.Context, cluster kindcluster.Options) (
 		return nil, fmt.Errorf("rendering gardenet: %w", err)
 	}
 	return network, nil
+}
+
+// TestServiceRouters_MakeAllRulesAnew has the routers make all rules anew, again and again, as they do every hour. The first time they confirm what they have made one by
+// one, the second time what they have confirmed.
+func TestServiceRouters_MakeAllRulesAnew(t *testing.T) {
+	if !getEnvironment(t).withoutKubeProxy {
+		t.Skip("the cluster has kube-proxy")
+	}
+	p := newPods(t, "anew")
+	p.become(t, true)
+	before := p.serviceElements(t)
+	require.NotEmpty(t, before)
+	for _, zone := range []string{`"one"`, `"two"`, "null"} {
+		patch := fmt.Sprintf(`{"metadata": {"labels": {%q: %s}}}`, corev1.LabelTopologyZone, zone)
+		_, err := p.env.clients.CoreV1().Nodes().Patch(t.Context(), p.clientNode, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		require.NoError(t, err)
+		time.Sleep(settled)
+		assert.Equal(t, before, p.serviceElements(t), "where addresses of Services lead to on %s after its zone became %s", p.clientNode, zone)
+	}
+	p.become(t, true)
+}
+
+// serviceElements lists the addresses of Services that the client's node routes, sorted.
+func (p *pods) serviceElements(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, family := range []string{"ip", "ip6"} {
+		listing, err := exec.CommandContext(t.Context(), "docker", "exec", p.clientNode, "sh", "-c", "nft list map "+family+" kube-proxy service-ips || true").Output()
+		require.NoError(t, err)
+		for line := range strings.Lines(string(listing)) {
+			if strings.Contains(line, " : goto ") {
+				found = append(found, strings.Trim(strings.TrimPrefix(strings.TrimSpace(line), "elements = { "), " ,}\n"))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // TestServiceRouters finds nothing of kube-proxy where there should be none, so that all other tests depend on the routers.
