@@ -220,7 +220,7 @@ e2e-kind: ## Install everything in a kind cluster, and scale, upgrade, kill, mig
 	@cd e2e && go test -tags kind -p 1 -count=1 -timeout 60m -v ./kind/...
 
 .PHONY: e2e-netpol
-e2e-netpol: ## Run upstream's tests of NetworkPolicies and networks on gardenet in a kind cluster; FAMILY=ipv6 or dual, PROXY=nftables, RUN= for one test; prints what it needs
+e2e-netpol: ## Run upstream's tests of NetworkPolicies and networks on gardenet in a kind cluster; FAMILY=ipv6 or dual, PROXY=nftables or none, RUN= for one test; prints what it needs
 	@cd e2e && $(GO) run ./cmd/kind needs
 	@cd e2e && TRELLIS_NETPOL_FAMILY='$(FAMILY)' TRELLIS_NETPOL_PROXY='$(PROXY)' go test -tags netpol -count=1 -timeout 180m -v $(if $(RUN),-run '$(RUN)') ./netpol
 

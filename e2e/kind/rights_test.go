@@ -57,6 +57,7 @@ func rarelyUsed(binary string) map[string]string {
 		stuck     = "machine-controller-manager that is stuck gets a new pod"
 		diagnosis = "pods are looked at where a component is ill, which it may never be when somebody looks"
 		classes   = "machine classes are named by what they say; only labels and credentials ever change"
+		gardenet  = "for shoots of another network type than the one here"
 		versions  = "what is in them changes with versions, and they are let go of when a control plane moves to another seed"
 	)
 	webhooks := map[string]string{
@@ -85,6 +86,12 @@ func rarelyUsed(binary string) map[string]string {
 		},
 	}[binary]
 	reasons["patch events"] = events
+	if binary == "network-controller" {
+		for _, verb := range []string{"get", "patch", "delete"} {
+			reasons[verb+" managedresources extension-networking-gardenet-config"] = gardenet
+			reasons[verb+" managedresources extension-networking-gardenet-seed"] = gardenet
+		}
+	}
 	if binary == "controlplane-controller" || binary == "worker-controller" {
 		maps.Copy(reasons, webhooks)
 	}

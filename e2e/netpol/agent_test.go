@@ -16,15 +16,21 @@ import (
 // agentName is the name of gardenet's DaemonSet in shoots.
 const agentName = "gardenet-agent"
 
-// TestAgentUpdate replaces the agents of all nodes twice while connections between two nodes are busy.
+// TestAgentUpdate replaces the agents of all nodes twice while connections between two nodes are busy, and the service routers where there are some.
 func TestAgentUpdate(t *testing.T) {
-	const duration = 50 * time.Second
 	p := newPods(t, "update")
+	daemonSets, duration := []string{agentName}, 50*time.Second
+	if p.env.withoutKubeProxy {
+		daemonSets, duration = append(daemonSets, routerName), 2*duration
+	}
 	p.become(t, true)
 	wait := p.keepBusy(t, duration)
 	start := time.Now()
 	for i := range 2 {
-		p.update(t, fmt.Sprint(i))
+		for _, daemonSet := range daemonSets {
+			p.update(t, daemonSet, fmt.Sprint(i))
+			p.become(t, true)
+		}
 	}
 	updated := time.Since(start)
 	require.Less(t, updated, duration, "the connections are busy all the time")
@@ -40,24 +46,24 @@ func TestAgentUpdate(t *testing.T) {
 	p.become(t, true)
 }
 
-// update replaces all agents, and waits until the new ones are ready.
-func (p *pods) update(t *testing.T, revision string) {
+// update replaces all pods of a DaemonSet, and waits until the new ones are ready.
+func (p *pods) update(t *testing.T, daemonSet, revision string) {
 	t.Helper()
 	sets := p.env.clients.AppsV1().DaemonSets(metav1.NamespaceSystem)
 	before := map[types.UID]bool{}
-	for _, pod := range p.agents(t) {
+	for _, pod := range p.podsOf(t, daemonSet) {
 		before[pod.UID] = true
 	}
 	patch := fmt.Sprintf(`{"spec": {"template": {"metadata": {"annotations": {"revision": %q}}}}}`, revision)
-	set, err := sets.Patch(t.Context(), agentName, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
+	set, err := sets.Patch(t.Context(), daemonSet, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
 	require.NoError(t, err)
 	generation := set.Generation
 	require.Eventually(t, func() bool {
-		set, err := sets.Get(t.Context(), agentName, metav1.GetOptions{})
+		set, err := sets.Get(t.Context(), daemonSet, metav1.GetOptions{})
 		s := set.Status
 		return err == nil && s.ObservedGeneration >= generation && s.UpdatedNumberScheduled == s.DesiredNumberScheduled && s.NumberReady == s.DesiredNumberScheduled
-	}, timeout, interval, "agents are updated")
-	for _, pod := range p.agents(t) {
+	}, timeout, interval, "%s is updated", daemonSet)
+	for _, pod := range p.podsOf(t, daemonSet) {
 		assert.False(t, before[pod.UID], "%s is a new pod", pod.Name)
 	}
 }

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// familyVariable and proxyVariable name the variables for another family than IPv4 (ipv6, dual) and another mode of kube-proxy than kind's (nftables).
+	// familyVariable and proxyVariable name the variables for another family than IPv4 (ipv6, dual) and another mode of kube-proxy than kind's (nftables, or none).
 	familyVariable, proxyVariable = "TRELLIS_NETPOL_FAMILY", "TRELLIS_NETPOL_PROXY"
 	// timeout bounds each wait. It is long, because it only takes time if a test fails.
 	timeout  = 3 * time.Minute
@@ -37,6 +37,8 @@ type environment struct {
 	clients kubernetes.Interface
 	suite   *upstreamtests.Suite
 	dir     string
+	// withoutKubeProxy is true when gardenet's service routers route Services.
+	withoutKubeProxy bool
 }
 
 // environmentOnce is the environment, once a test has requested it.
@@ -84,10 +86,17 @@ func (s *environmentOnce) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if env.Cluster, err = kindcluster.Start(ctx, kindcluster.Options{
+	options := kindcluster.Options{
 		Name: "trellis-netpol", Image: image, Dir: s.dir, Nodes: 3, Progress: os.Stderr,
 		IPFamily: v1alpha4.ClusterIPFamily(os.Getenv(familyVariable)), KubeProxy: v1alpha4.ProxyMode(os.Getenv(proxyVariable)),
-	}); err != nil {
+	}
+	if options.KubeProxy == kindcluster.WithoutKubeProxy {
+		if options.Network, err = networkWithoutKubeProxy(ctx, options); err != nil {
+			return err
+		}
+	}
+	env.withoutKubeProxy = options.KubeProxy == kindcluster.WithoutKubeProxy
+	if env.Cluster, err = kindcluster.Start(ctx, options); err != nil {
 		return err
 	}
 	s.env = env
@@ -98,8 +107,11 @@ func (s *environmentOnce) start(ctx context.Context) error {
 }
 
 // dropUnroutedServices drops what is sent to addresses of Services that kube-proxy does not route. Otherwise it leaves the cluster, and some networks, such as those with a
-// transparent proxy, accept any connection, while tests expect that nobody does. Nodes forget it when they restart.
+// transparent proxy, accept any connection, while tests expect that nobody does. Nodes forget it when they restart. Service routers need no such help.
 func (env *environment) dropUnroutedServices(ctx context.Context) error {
+	if env.withoutKubeProxy {
+		return nil
+	}
 	services, err := env.clients.NetworkingV1().ServiceCIDRs().Get(ctx, "kubernetes", metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("reading the ranges of Services: %w", err)

@@ -193,10 +193,10 @@ func (p *pods) allow(t *testing.T) {
 	require.NoError(t, p.env.clients.NetworkingV1().NetworkPolicies(p.namespace).Delete(t.Context(), "deny", metav1.DeleteOptions{}))
 }
 
-// agents lists the pods of gardenet.
-func (p *pods) agents(t *testing.T) []corev1.Pod {
+// podsOf lists the pods of a DaemonSet of gardenet.
+func (p *pods) podsOf(t *testing.T, daemonSet string) []corev1.Pod {
 	t.Helper()
-	list, err := p.env.clients.CoreV1().Pods(metav1.NamespaceSystem).List(t.Context(), metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{"app": agentName}).String()})
+	list, err := p.env.clients.CoreV1().Pods(metav1.NamespaceSystem).List(t.Context(), metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{"app": daemonSet}).String()})
 	require.NoError(t, err)
 	return list.Items
 }

@@ -41,6 +41,7 @@ func TestLayer_Authorities(t *testing.T) {
 		}
 	}
 	assert.Contains(t, files["/etc/passwd"], "nonroot:x:65532:65532:")
+	assert.Contains(t, files["/etc/protocols"], "udp\t17\t")
 	assert.Contains(t, files["/etc/group"], "nonroot:x:65532:")
 
 	pool := x509.NewCertPool()

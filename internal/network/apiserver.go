@@ -14,6 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// apiServerPort is the port of the kube-apiservers of all shoots at their host names: Gardener routes by names.
+const apiServerPort = 443
+
 // apiServer is the address at which the kube-apiserver of a shoot is reached without any Service.
 type apiServer struct {
 	// host is Shoot.APIServerHost.

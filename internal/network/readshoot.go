@@ -30,6 +30,7 @@ func readShoot(ctx context.Context, rec *reconciliation, vector images.Vector) (
 		Families:            currentFamilies(rec.Object.Spec.IPFamilies, shoot.Status.Constraints),
 		KubeProxy:           kubeProxyOf(shoot),
 		APIServerHost:       apiServer.host,
+		APIServerPort:       apiServerPort,
 		APIServerAddresses:  apiServer.addresses,
 		VerticalAutoscaling: v1beta1helper.ShootWantsVerticalPodAutoscaler(shoot),
 		NodeLocalDNS:        v1beta1helper.IsNodeLocalDNSEnabled(shoot.Spec.SystemComponents),

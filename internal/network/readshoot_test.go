@@ -177,6 +177,7 @@ func TestReadShoot(t *testing.T) {
 
 	read, err := readShoot(t.Context(), rec, images.Vector{})
 	require.NoError(t, err)
+	assert.Equal(t, 443, read.APIServerPort)
 	assert.Equal(t, namespace, read.TechnicalID, "the namespace stands in for a technical ID that is not known yet")
 	assert.False(t, read.Infrastructure.IPIP)
 	assert.False(t, read.Hibernated)

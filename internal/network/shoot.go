@@ -25,9 +25,11 @@ type Shoot struct {
 	PodRanges, ServiceRanges, NodeRanges []string
 	// KubeProxy is the configuration of kube-proxy.
 	KubeProxy KubeProxy
-	// APIServerHost is the name or address at which nodes reach the kube-apiserver without any Service, e.g. "api.one.dev.example.org"; the port is 443.
+	// APIServerHost is the name or address at which nodes reach the kube-apiserver without any Service, e.g. "api.one.dev.example.org".
 	// It is empty while it is unknown.
 	APIServerHost string
+	// APIServerPort is its port there.
+	APIServerPort int
 	// APIServerAddresses are the addresses that the names of the kube-apiserver lead to, as far as Gardener knows them, sorted.
 	APIServerAddresses []netip.Addr
 	// VerticalAutoscaling is true when the shoot has a vertical pod autoscaler.

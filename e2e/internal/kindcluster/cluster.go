@@ -26,6 +26,9 @@ import (
 // readyTimeout bounds the time from the API server's first response until the cluster is ready, on a machine that compiles at the same time.
 const readyTimeout = 4 * time.Minute
 
+// WithoutKubeProxy is the mode of a cluster that has none. kind's API accepts it, but has no name for it.
+const WithoutKubeProxy v1alpha4.ProxyMode = "none"
+
 // Options describe a cluster.
 type Options struct {
 	// Name is the cluster's name, and the prefix of its containers' names: at most 50 lower-case letters, digits and dashes. A cluster of that name
@@ -40,10 +43,20 @@ type Options struct {
 	Nodes int
 	// IPFamily is the family of pods and Services; default IPv4.
 	IPFamily v1alpha4.ClusterIPFamily
-	// KubeProxy is the mode of kube-proxy; the default is kind's.
+	// KubeProxy is the mode of kube-proxy; the default is kind's. WithoutKubeProxy, Network has to route Services.
 	KubeProxy v1alpha4.ProxyMode
+	// Network is the network of pods; nil for the one that the node image has.
+	Network *Network
 	// Progress gets a line for each completed step; nil discards them.
 	Progress io.Writer
+}
+
+// Network is a network of pods.
+type Network struct {
+	// Images are the paths of archives with its images, as for Load.
+	Images []string
+	// Manifest is its objects in YAML.
+	Manifest string
 }
 
 // Cluster is a running cluster.
@@ -104,6 +117,12 @@ func (c *Cluster) start(ctx context.Context, options Options) error {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	c.Config.QPS = -1
+	if options.Network != nil {
+		if err := c.deployNetwork(ctx, *options.Network); err != nil {
+			return err
+		}
+		c.log.done("Deploying the network of pods")
+	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	if err := waitUntilReady(ctx, c.Config); err != nil {

@@ -1,6 +1,7 @@
 package kindcluster
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,7 @@ func configuration(options Options, dir string, rootHasAllRights bool) *v1alpha4
 	}
 	config := &v1alpha4.Cluster{
 		Nodes:                nodes,
-		Networking:           v1alpha4.Networking{IPFamily: options.IPFamily, KubeProxyMode: options.KubeProxy},
+		Networking:           networking(options),
 		KubeadmConfigPatches: []string{clusterPatch(), kubeletPatch},
 	}
 	config.ContainerdConfigPatches = []string{
@@ -88,6 +89,32 @@ func configuration(options Options, dir string, rootHasAllRights bool) *v1alpha4
 	}
 	return config
 }
+
+func networking(options Options) v1alpha4.Networking {
+	pods, services := Ranges(options.IPFamily)
+	return v1alpha4.Networking{
+		IPFamily: options.IPFamily, PodSubnet: pods, ServiceSubnet: services, KubeProxyMode: options.KubeProxy, DisableDefaultCNI: options.Network != nil,
+	}
+}
+
+// Ranges returns the ranges of pods and Services in clusters of a family, those of two families with a comma between them.
+func Ranges(family v1alpha4.ClusterIPFamily) (pods, services string) {
+	const (
+		pods4, services4 = "10.244.0.0/16", "10.96.0.0/16"
+		pods6, services6 = "fd00:10:244::/56", "fd00:10:96::/112"
+	)
+	switch family {
+	case v1alpha4.IPv6Family:
+		return pods6, services6
+	case v1alpha4.DualStackFamily:
+		return pods4 + "," + pods6, services4 + "," + services6
+	default:
+		return pods4, services4
+	}
+}
+
+// APIServer is the host and port at which nodes of a cluster reach its API server, without Services.
+func APIServer(name string) string { return name + "-control-plane:6443" }
 
 // kubeletPatch permits cgroups of version 1, with which a kubelet otherwise refuses to start.
 const kubeletPatch = `apiVersion: kubelet.config.k8s.io/v1beta1
@@ -150,6 +177,8 @@ func (o Options) validate() error {
 	switch {
 	case o.Name == "" || o.Image == "" || o.Dir == "":
 		return fmt.Errorf("a cluster takes a name, an image and a folder, not %q, %q and %q", o.Name, o.Image, o.Dir)
+	case o.KubeProxy == WithoutKubeProxy && o.Network == nil:
+		return errors.New("a cluster without kube-proxy needs a network that routes Services")
 	case o.Nodes < 0:
 		return fmt.Errorf("a cluster of %d nodes cannot be made", o.Nodes)
 	}

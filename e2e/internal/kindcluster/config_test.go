@@ -21,6 +21,12 @@ func TestConfiguration(t *testing.T) {
 	assert.Empty(t, config.Nodes[2].ExtraMounts, "only one node has an API server")
 	assert.Len(t, config.ContainerdConfigPatches, 2, "where registries are described, in both versions of the configuration")
 
+	assert.False(t, config.Networking.DisableDefaultCNI)
+	assert.Equal(t, "10.244.0.0/16,fd00:10:244::/56", config.Networking.PodSubnet)
+
+	own := configuration(Options{KubeProxy: WithoutKubeProxy, Network: &Network{}}, "/somewhere", true).Networking
+	assert.True(t, own.DisableDefaultCNI)
+	assert.Equal(t, "10.96.0.0/16", own.ServiceSubnet)
 	assert.Len(t, configuration(Options{}, "/somewhere", true).Nodes, 1)
 	assert.Len(t, configuration(Options{Nodes: 1}, "/somewhere", false).ContainerdConfigPatches, 4)
 }
@@ -37,6 +43,7 @@ func TestOptions_Validate(t *testing.T) {
 		"no image":             {Name: "n", Dir: "d"},
 		"no folder":            {Name: "n", Image: "i"},
 		"less nodes than none": {Name: "n", Image: "i", Dir: "d", Nodes: -1},
+		"nobody routes":        {Name: "n", Image: "i", Dir: "d", KubeProxy: WithoutKubeProxy},
 	} {
 		t.Run(what, func(t *testing.T) {
 			_, err := Start(t.Context(), options)

@@ -78,6 +78,27 @@ func (c *Cluster) Load(ctx context.Context, archives ...string) error {
 	return all.Wait()
 }
 
+// deployNetwork deploys a network of pods into a cluster that has none.
+func (c *Cluster) deployNetwork(ctx context.Context, network Network) error {
+	if err := c.Load(ctx, network.Images...); err != nil {
+		return err
+	}
+	nodes, err := c.provider.ListNodes(c.Name)
+	if err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
+	}
+	node, err := nodeutils.BootstrapControlPlaneNode(nodes)
+	if err != nil {
+		return fmt.Errorf("looking for the control plane's node: %w", err)
+	}
+	var output strings.Builder
+	kubectl := node.CommandContext(ctx, "kubectl", "create", "--kubeconfig=/etc/kubernetes/admin.conf", "--filename=-")
+	if err := kubectl.SetStdin(strings.NewReader(network.Manifest)).SetStdout(&output).SetStderr(&output).Run(); err != nil {
+		return fmt.Errorf("deploying the network of pods: %w: %s", err, output.String())
+	}
+	return nil
+}
+
 // Execute runs a program in each node, with a text as its input.
 func (c *Cluster) Execute(ctx context.Context, input, program string, args ...string) error {
 	nodes, err := c.provider.ListInternalNodes(c.Name)

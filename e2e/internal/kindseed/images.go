@@ -22,9 +22,6 @@ import (
 )
 
 const (
-	// imagePrefix is the prefix of our images' names in charts and image vectors.
-	imagePrefix = "ghcr.io/trellis-garden/trellis/"
-
 	cloudName = "fakecloud"
 	// cloudImage and standInImage are the images of the two commands of this module.
 	cloudImage   = "localhost/fakecloud:e2e"
@@ -38,7 +35,7 @@ const (
 )
 
 // Image is the name of the image of a binary.
-func Image(binary, version string) string { return imagePrefix + binary + ":" + version }
+func Image(binary, version string) string { return repo.ImagePrefix + binary + ":" + version }
 
 // networkAgent is the binary of gardenet, whose image has programs besides it.
 const networkAgent = "gardenet-agent"
@@ -197,15 +194,7 @@ func (b *binaries) build(ctx context.Context, name, version string, flags ...str
 
 // release builds the image of a binary as a release does, with all that is in it besides the binary, and returns the archive.
 func (b *binaries) release(ctx context.Context, name, version string) (string, error) {
-	module, err := repo.Path("images")
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(b.cache, version, "images")
-	if _, err := repo.Go(ctx, module, nil, "run", "./cmd/images", "build", "--version="+version, "--binary="+name, "--platform=linux/"+runtime.GOARCH, "--source=..", "--out="+dir); err != nil {
-		return "", fmt.Errorf("building the image of %s: %w", name, err)
-	}
-	return filepath.Join(dir, name+".tar"), nil
+	return repo.ReleaseImage(ctx, filepath.Join(b.cache, version, "images"), name, version)
 }
 
 // buildCommand builds a command of this module.

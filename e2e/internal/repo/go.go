@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -34,4 +36,20 @@ func ModuleDir(ctx context.Context, module string) (string, error) {
 		return "", err
 	}
 	return Go(ctx, e2e, nil, "list", "-m", "-f", "{{.Dir}}", module)
+}
+
+// ImagePrefix is the prefix of the names of our images.
+const ImagePrefix = "ghcr.io/trellis-garden/trellis/"
+
+// ReleaseImage builds the image of one of our binaries as a release does, with all that is in it besides the binary, and writes it to an archive in a folder. Its name
+// is ImagePrefix, the binary's, a colon, and the version.
+func ReleaseImage(ctx context.Context, dir, binary, version string) (archive string, err error) {
+	module, err := Path("images")
+	if err != nil {
+		return "", err
+	}
+	if _, err := Go(ctx, module, nil, "run", "./cmd/images", "build", "--version="+version, "--binary="+binary, "--platform=linux/"+runtime.GOARCH, "--source=..", "--out="+dir); err != nil {
+		return "", fmt.Errorf("building the image of %s: %w", binary, err)
+	}
+	return filepath.Join(dir, binary+".tar"), nil
 }

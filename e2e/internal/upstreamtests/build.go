@@ -24,6 +24,12 @@ const (
 	agnhost    = "agnhost"
 	// dnsUtilities is another image of tests, whose tools for DNS that of agnhost has here, too.
 	dnsUtilities = imagesOf + "glibc-dns-testing:2.0.0"
+	// shell is the image of containers that only run a shell.
+	shell = imagesOf + "busybox:1.37.0-1"
+	// invalidPackets has a program that sends packets that belong to no connection.
+	invalidPackets, invalidPacketsTag = "regression-issue-74839", ":1.4"
+	// nodeUtilities is the image of pods that read files of their node.
+	nodeUtilities = "registry.k8s.io/build-image/distroless-iptables:v0.9.6"
 )
 
 // Suite is what runs tests of Kubernetes.
@@ -54,7 +60,7 @@ func Build(ctx context.Context, progress io.Writer) (*Suite, error) {
 		do   func(context.Context) error
 	}{
 		{"upstream's tests", s.buildTests},
-		{"program of their pods", s.buildProgram},
+		{"programs of their pods", s.buildPrograms},
 		{"programs of Debian for their pods", func(ctx context.Context) error { return s.pack(ctx, progress) }},
 	} {
 		start := time.Now()
@@ -82,8 +88,13 @@ func (s *Suite) buildTests(ctx context.Context) error {
 	return s.goTool(ctx, "build", "-ldflags", "-s -w", "-o", s.path("kubectl"), kubernetes+"/cmd/kubectl")
 }
 
-func (s *Suite) buildProgram(ctx context.Context) error {
-	return s.goTool(ctx, "build", "-ldflags", "-s -w", "-o", s.path(agnhost), kubernetes+"/test/images/"+agnhost)
+func (s *Suite) buildPrograms(ctx context.Context) error {
+	for _, name := range []string{agnhost, invalidPackets} {
+		if err := s.goTool(ctx, "build", "-ldflags", "-s -w", "-o", s.path(name), kubernetes+"/test/images/"+name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // goTool runs a command of go in the module that pins Kubernetes.
@@ -101,13 +112,13 @@ func (s *Suite) path(name string) string { return filepath.Join(s.dir, name) }
 // pack writes the images. Tests call tools in the pods besides the program, by a shell.
 func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 	tools, err := nodeimage.Programs(ctx, progress,
-		[]string{"busybox-static", "curl", "netcat-openbsd", "bind9-dnsutils", "iproute2"},
-		"/bin/busybox", "/bin/dash", "/usr/bin/getent", "/usr/bin/curl", "/usr/bin/nc.openbsd", "/usr/bin/dig", "/usr/bin/nslookup", "/usr/bin/ip", "/usr/bin/ss")
+		[]string{"busybox-static", "curl", "wget", "netcat-openbsd", "bind9-dnsutils", "iproute2"},
+		"/bin/busybox", "/bin/dash", "/usr/bin/getent", "/usr/bin/curl", "/usr/bin/wget", "/usr/bin/nc.openbsd", "/usr/bin/dig", "/usr/bin/nslookup", "/usr/bin/ip", "/usr/bin/ss")
 	if err != nil {
 		return err
 	}
 	files := append(slices.Clip(tools), images.File{Path: "/usr/bin/nc", Link: "nc.openbsd"}, images.File{Path: "/bin/sh", Link: "dash"}, images.File{Path: "/tmp", Mode: os.ModeDir | os.ModeSticky | 0o777},
-		images.File{Path: "/etc/passwd", Content: []byte("root:x:0:0:root:/:/bin/sh\n")}, images.File{Path: "/etc/nsswitch.conf", Content: []byte("hosts: files dns\n")})
+		images.File{Path: "/etc/passwd", Content: []byte("root:x:0:0:root:/:/bin/sh\n")}, images.File{Path: "/etc/wgetrc", Content: []byte("tries = 1\n")}, images.File{Path: "/etc/nsswitch.conf", Content: []byte("hosts: files dns\n")})
 	for _, applet := range applets() {
 		files = append(files, images.File{Path: "/bin/" + applet, Link: "busybox"})
 	}
@@ -125,26 +136,32 @@ func (s *Suite) pack(ctx context.Context, progress io.Writer) error {
 	}
 	program, err := images.NewLayer(
 		images.File{Path: "/" + agnhost, Source: s.path(agnhost), Mode: 0o755},
+		images.File{Path: "/" + invalidPackets, Source: s.path(invalidPackets), Mode: 0o755},
 		images.File{Path: "/localhost.crt", Source: filepath.Join(source, "porter", "localhost.crt")},
 		images.File{Path: "/localhost.key", Source: filepath.Join(source, "porter", "localhost.key")},
 	)
 	if err != nil {
 		return err
 	}
-	image := []images.Image{{
-		Platform: images.Platform{OS: "linux", Architecture: runtime.GOARCH},
-		Layers:   []*images.Layer{below, program},
-		Config: images.Config{
-			Entrypoint: []string{"/" + agnhost}, Cmd: []string{"pause"}, Env: []string{"PATH=/usr/bin:/bin"}, User: "0:0",
-		},
-	}}
-	_, err = images.WriteArchive(s.Images, map[string][]images.Image{imagesOf + agnhost + ":" + strings.TrimSpace(string(tag)): image, dnsUtilities: image})
+	image := func(entrypoint string, arguments ...string) []images.Image {
+		return []images.Image{{
+			Platform: images.Platform{OS: "linux", Architecture: runtime.GOARCH},
+			Layers:   []*images.Layer{below, program},
+			Config:   images.Config{Entrypoint: []string{"/" + entrypoint}, Cmd: arguments, Env: []string{"PATH=/usr/bin:/bin"}, User: "0:0"},
+		}}
+	}
+	all := map[string][]images.Image{imagesOf + invalidPackets + invalidPacketsTag: image(invalidPackets)}
+	for _, name := range []string{imagesOf + agnhost + ":" + strings.TrimSpace(string(tag)), dnsUtilities, shell, nodeUtilities} {
+		all[name] = image(agnhost, "pause")
+	}
+	_, err = images.WriteArchive(s.Images, all)
 	return err
 }
 
-// applets are the programs of busybox that tests call. Its shell is not among them: it would prefer busybox's own nc and ip.
+// applets are the programs of busybox that tests call. Its shell is not among them: it would prefer busybox's own nc and ip. Nor is its wget, which crashes
+// where there is a file nsswitch.conf.
 func applets() []string {
-	return []string{"awk", "cat", "date", "echo", "env", "grep", "head", "hostname", "id", "ls", "mkdir", "printf", "rm", "sed", "seq", "sleep", "sort", "tail", "test", "timeout", "touch", "true", "wc", "wget"}
+	return []string{"awk", "cat", "date", "dd", "echo", "env", "grep", "head", "hostname", "id", "ls", "mkdir", "printf", "rm", "sed", "seq", "sleep", "sort", "tail", "test", "timeout", "touch", "true", "wc"}
 }
 
 func version(ctx context.Context) (string, error) {

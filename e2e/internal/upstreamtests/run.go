@@ -22,6 +22,8 @@ type Run struct {
 	Kubeconfig string
 	// Dir is an existing folder for the report and the output.
 	Dir string
+	// Nodes is how many nodes pods may run on.
+	Nodes int
 	// Processes is how many tests run at once.
 	Processes int
 	// Timeout bounds all of them.
@@ -49,7 +51,7 @@ func (s *Suite) Tests(ctx context.Context, run Run) ([]Result, error) {
 	cmd := exec.CommandContext(ctx, s.path("ginkgo"),
 		fmt.Sprintf("--procs=%d", max(run.Processes, 1)), "--timeout="+run.Timeout.String(), "--no-color", "--silence-skips", "--json-report="+report, "--output-dir="+run.Dir,
 		"--focus="+run.Focus, "--skip="+run.Skip,
-		s.path("e2e.test"), "--", "--kubeconfig="+run.Kubeconfig, "--provider=local", "--kubectl-path="+s.path("kubectl"), "--disable-log-dump", "--dump-logs-on-failure=false")
+		s.path("e2e.test"), "--", "--kubeconfig="+run.Kubeconfig, "--provider=local", fmt.Sprintf("--num-nodes=%d", run.Nodes), "--kubectl-path="+s.path("kubectl"), "--disable-log-dump", "--dump-logs-on-failure=false")
 	cmd.Stdout, cmd.Stderr = log, log
 	failed := cmd.Run() // also when a test has
 	content, err := os.ReadFile(filepath.Join(run.Dir, report))

@@ -30,13 +30,13 @@ func TestRun_Additions(t *testing.T) {
 	for command, want := range map[string]struct{ files, components, absent []string }{
 		"gardenet-agent": {
 			files: []string{
-				"gardenet-agent", "usr/sbin/nft", "usr/share/doc/nftables/copyright", "opt/cni/bin/ptp", "opt/cni/bin/host-local", "opt/cni/bin/portmap", "opt/cni/bin/bandwidth",
+				"gardenet-agent", "usr/sbin/nft", "etc/protocols", "usr/share/doc/nftables/copyright", "opt/cni/bin/ptp", "opt/cni/bin/host-local", "opt/cni/bin/portmap", "opt/cni/bin/bandwidth",
 				"opt/cni/bin/loopback",
 			},
 			components: []string{"pkg:deb/debian/nftables@", "pkg:golang/github.com/containernetworking/plugins@v"},
 		},
 		"gardenet-service-router": {
-			files:      []string{"gardenet-service-router", "usr/sbin/nft", "usr/share/doc/nftables/copyright"},
+			files:      []string{"gardenet-service-router", "usr/sbin/nft", "etc/protocols", "usr/share/doc/nftables/copyright"},
 			components: []string{"pkg:deb/debian/nftables@", "pkg:golang/k8s.io/kubernetes@v"},
 			absent:     []string{"opt/cni/bin/ptp", "gardenet-agent"},
 		},

@@ -62,9 +62,9 @@ func (a *Applier) sync(ctx context.Context, state desired.State, verify bool) ([
 	s := &step{applier: a, state: state}
 	s.applyDevice()
 	s.applyNeighbours()
-	s.applySysctls()
 	s.applyRoutes()
 	s.applyRules(ctx, verify)
+	s.applySysctls() // those of connections exist once there are rules
 	if len(s.errs) == 0 {
 		s.applyConflist()
 	}

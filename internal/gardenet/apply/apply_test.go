@@ -184,6 +184,9 @@ func TestVerify_Damage(t *testing.T) {
 		{"a sysctl is changed", func(t *testing.T) {
 			require.NoError(t, os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("0"), 0o600))
 		}, "setting the sysctl net/ipv4/ip_forward to 1"},
+		{"a sysctl of connections is changed", func(t *testing.T) {
+			require.NoError(t, os.WriteFile("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_close_wait", []byte("60"), 0o600))
+		}, "setting the sysctl net/netfilter/nf_conntrack_tcp_timeout_close_wait to 3600"},
 		{"the CNI configuration is deleted", func(t *testing.T) { require.NoError(t, os.Remove(conflist)) }, "writing the CNI configuration"},
 		{"the CNI configuration is changed", func(t *testing.T) { require.NoError(t, os.WriteFile(conflist, []byte("{}"), 0o600)) }, "writing the CNI configuration"},
 	} {

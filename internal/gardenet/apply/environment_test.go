@@ -39,7 +39,7 @@ func newEnvironment(t *testing.T) *environment {
 			Tunnel:     &config.Tunnel{ID: 1, Port: 8472}, Routes: config.RoutesTunnel,
 			Masquerade:    config.Masquerade{Enabled: true},
 			NetworkPolicy: &config.NetworkPolicy{Recheck: true},
-			HostPorts:     true, Bandwidth: true,
+			HostPorts:     true, Bandwidth: true, ServiceRouting: true,
 		},
 		Node:       testNode("a", "10.250.0.11", "fd00:250::11", "100.96.0.0/24", "fd00:96::/80"),
 		Others:     []desired.Node{testNode("b", "10.250.0.12", "fd00:250::12", "100.96.1.0/24", "fd00:96:0:0:1::/80")},

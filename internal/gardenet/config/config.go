@@ -31,6 +31,8 @@ type Config struct {
 	// HostPorts and Bandwidth add the CNI plugins for containers' host ports and for the bandwidth annotations of pods.
 	HostPorts bool `json:"hostPorts,omitempty"`
 	Bandwidth bool `json:"bandwidth,omitempty"`
+	// ServiceRouting is true when Services are routed without kube-proxy, which would have set how long nodes remember their connections.
+	ServiceRouting bool `json:"serviceRouting,omitempty"`
 	// ReportsNetwork is true when the agent sets the Node's condition NetworkUnavailable to False: nobody else does where no cloud makes routes.
 	ReportsNetwork bool `json:"reportsNetwork,omitempty"`
 	// WithdrawsNetwork is true when the agent removes that condition if it has set it. The route controller of a cloud, which is to set it from now on, keeps a

@@ -19,7 +19,7 @@ func complete() Config {
 		Routes:        RoutesTunnel,
 		Masquerade:    Masquerade{Enabled: true, Except: []netip.Prefix{netip.MustParsePrefix("192.168.0.0/16")}, DNS: true},
 		NetworkPolicy: &NetworkPolicy{Recheck: true},
-		HostPorts:     true, Bandwidth: true, ReportsNetwork: true,
+		HostPorts:     true, Bandwidth: true, ServiceRouting: true, ReportsNetwork: true,
 	}
 }
 

@@ -82,7 +82,14 @@ func (n *node) table() nft.Table {
 	return t
 }
 
-// sysctls are settings for forwarding. Packets from pods of other nodes arrive by the tunnel or by an uplink, whichever the other node uses: a reverse path filter
+// The times in seconds for which kube-proxy has nodes remember connections. The kernel's own are 60 s for one that its client has closed and its server has not yet:
+// packets that the server sends later would lose the address of the Service; and 5 days for one without any packets.
+const (
+	closeWaitTimeout   = "3600"
+	establishedTimeout = "86400"
+)
+
+// sysctls are settings for forwarding, and for connections to Services. Packets from pods of other nodes arrive by the tunnel or by an uplink, whichever the other node uses: a reverse path filter
 // must not require the way that this node uses itself (2 is loose, and wins over a strict setting for all devices).
 func (n *node) sysctls() map[string]string {
 	values := map[string]string{}
@@ -92,6 +99,10 @@ func (n *node) sysctls() map[string]string {
 		} else {
 			values["net/ipv6/conf/all/forwarding"] = "1"
 		}
+	}
+	if n.Config.ServiceRouting {
+		values["net/netfilter/nf_conntrack_tcp_timeout_close_wait"] = closeWaitTimeout
+		values["net/netfilter/nf_conntrack_tcp_timeout_established"] = establishedTimeout
 	}
 	if n.Config.Tunnel == nil || values["net/ipv4/ip_forward"] == "" {
 		return values

@@ -59,6 +59,12 @@ func TestCompute_Sysctls(t *testing.T) {
 			change: func(input *Input) { withoutTunnel(input); onlyIPv4(input) },
 			want:   map[string]string{forward4: "1"},
 		},
+		"connections are remembered as long as with kube-proxy": {
+			change: func(input *Input) { onlyIPv6(input); input.Config.ServiceRouting = true },
+			want: map[string]string{
+				forward6: "1", "net/netfilter/nf_conntrack_tcp_timeout_close_wait": "3600", "net/netfilter/nf_conntrack_tcp_timeout_established": "86400",
+			},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -152,7 +152,7 @@ func (s *settings) setAPIServerHost(shoot *network.Shoot) error {
 		return cloud.Errorf(cloud.Unavailable,
 			"the shoot does not say yet at which address its kube-apiserver is reached (status.advertisedAddresses), without which Calico cannot route Services in place of kube-proxy")
 	}
-	s.apiServerHost = shoot.APIServerHost
+	s.apiServerHost, s.apiServerPort = shoot.APIServerHost, shoot.APIServerPort
 	return nil
 }
 

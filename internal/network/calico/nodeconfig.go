@@ -2,6 +2,7 @@ package calico
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,7 +45,7 @@ func (s *settings) nodeEndpoint() *corev1.ConfigMap {
 		return nil
 	}
 	return configMap(endpointName, map[string]string{
-		"KUBERNETES_SERVICE_HOST": s.apiServerHost, "KUBERNETES_SERVICE_PORT": apiServerPort,
+		"KUBERNETES_SERVICE_HOST": s.apiServerHost, "KUBERNETES_SERVICE_PORT": strconv.Itoa(s.apiServerPort),
 	})
 }
 

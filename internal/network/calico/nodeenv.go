@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	apiServerPort = "443"
 	// kubeProxyHealthPort is the port at which Felix in eBPF mode serves health checks in kube-proxy's place while kube-proxy uses its own port.
 	kubeProxyHealthPort = "10257"
 	// natPorts excludes the ports of NodePort Services from masquerading.

@@ -31,9 +31,10 @@ type settings struct {
 	// kubeProxy is true when kube-proxy routes Services, in the mode given.
 	kubeProxy     bool
 	kubeProxyMode gardencorev1beta1.ProxyMode
-	// apiServerHost is for an eBPF data plane that replaces kube-proxy: it cannot reach the kube-apiserver by a Service before it
+	// apiServerHost and apiServerPort are for an eBPF data plane that replaces kube-proxy: it cannot reach the kube-apiserver by a Service before it
 	// routes Services itself.
 	apiServerHost string
+	apiServerPort int
 	// apiServerAddresses are for users' network policies.
 	apiServerAddresses []netip.Addr
 

@@ -45,6 +45,7 @@ func testSettings(change func(*settings)) *settings {
 		kubeProxy:           true,
 		kubeProxyMode:       gardencorev1beta1.ProxyModeIPTables,
 		apiServerHost:       "api.one.dev.example.org",
+		apiServerPort:       443,
 		verticalAutoscaling: true,
 		image:               func(name string) (string, error) { return "registry.example.org/" + name + ":v1", nil },
 	}

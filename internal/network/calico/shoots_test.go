@@ -57,6 +57,7 @@ func shootOn(t *testing.T, infrastructureType, config string, variations ...vari
 		NodeRanges:          []string{"10.250.0.0/16"},
 		KubeProxy:           network.KubeProxy{Enabled: true, Mode: gardencorev1beta1.ProxyModeIPTables},
 		APIServerHost:       "api.one.dev.example.org",
+		APIServerPort:       443,
 		VerticalAutoscaling: true,
 		Image:               images.ForKubernetesVersion(vector, version),
 	}

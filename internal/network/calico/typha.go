@@ -128,7 +128,7 @@ func (s *settings) typhaEnv() []corev1.EnvVar {
 		// Nothing routes the kube-apiserver's Service before calico-node does, and calico-node waits for Typha.
 		env = append(env,
 			corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: s.apiServerHost},
-			corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: "443"},
+			corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: strconv.Itoa(s.apiServerPort)},
 		)
 	}
 	return env

@@ -36,6 +36,7 @@ func decide(shoot *network.Shoot) (*settings, error) {
 		namespace:           shoot.Network.Namespace,
 		verticalAutoscaling: shoot.VerticalAutoscaling,
 		apiServerHost:       shoot.APIServerHost,
+		apiServerPort:       shoot.APIServerPort,
 		image:               image,
 		routerImage:         routerImage,
 	}

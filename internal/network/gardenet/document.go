@@ -28,6 +28,7 @@ func (s *settings) agentConfig() config.Config {
 		},
 		HostPorts:        *s.config.HostPorts.Enabled,
 		Bandwidth:        *s.config.Bandwidth.Enabled,
+		ServiceRouting:   s.form.Services != "",
 		ReportsNetwork:   s.reportsNetwork(),
 		WithdrawsNetwork: s.form.WaitsForRoutes,
 	}

@@ -185,27 +185,27 @@ func TestServiceRouter_Privileges(t *testing.T) {
 
 // Who routes Services must not need one, and the agent must not either when there may be none.
 func TestServiceRouter_APIServer(t *testing.T) {
-	host := func(pod corev1.PodSpec) string {
+	address := func(pod corev1.PodSpec) string {
+		values := map[string]string{}
 		for _, variable := range pod.Containers[0].Env {
-			if variable.Name == "KUBERNETES_SERVICE_HOST" {
-				return variable.Value
-			}
+			values[variable.Name] = variable.Value
 		}
-		return ""
+		return values["KUBERNETES_SERVICE_HOST"] + ":" + values["KUBERNETES_SERVICE_PORT"]
 	}
-	rendering, err := New().Render(shootOn(t, "aws", routing, withoutKubeProxy))
+	elsewhere := func(shoot *network.Shoot) { shoot.APIServerPort = 6443 }
+	rendering, err := New().Render(shootOn(t, "aws", routing, withoutKubeProxy, elsewhere))
 	require.NoError(t, err)
 	found := 0
 	for _, object := range rendering.Shoot {
 		if daemonSet, ok := object.(*appsv1.DaemonSet); ok {
 			found++
-			assert.Equal(t, "api.one.dev.example.org", host(daemonSet.Spec.Template.Spec), daemonSet.Name)
+			assert.Equal(t, "api.one.dev.example.org:6443", address(daemonSet.Spec.Template.Spec), daemonSet.Name)
 		}
 	}
 	assert.Equal(t, 2, found)
 	rendering, err = New().Render(shootOn(t, "aws", ""))
 	require.NoError(t, err)
-	assert.Empty(t, host(find[*appsv1.DaemonSet](t, rendering.Shoot).Spec.Template.Spec), "Gardener decides")
+	assert.Equal(t, ":", address(find[*appsv1.DaemonSet](t, rendering.Shoot).Spec.Template.Spec), "Gardener decides")
 }
 
 func TestRules(t *testing.T) {

@@ -2,6 +2,7 @@ package gardenet
 
 import (
 	"fmt"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -123,7 +124,8 @@ func (s *settings) environment() []corev1.EnvVar {
 	}}
 	if s.form.Services != "" && s.apiServerHost != "" {
 		environment = append(environment,
-			corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: s.apiServerHost}, corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: "443"})
+			corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: s.apiServerHost},
+			corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: strconv.Itoa(s.apiServerPort)})
 	}
 	return environment
 }

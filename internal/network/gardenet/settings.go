@@ -30,8 +30,9 @@ type settings struct {
 	namespace string
 	// verticalAutoscaling is true when the shoot has a vertical pod autoscaler.
 	verticalAutoscaling bool
-	// apiServerHost is where nodes reach the API server without Services. It may be empty where gardenet does not route them.
+	// apiServerHost and apiServerPort are where nodes reach the API server without Services. The host may be empty where gardenet does not route them.
 	apiServerHost string
+	apiServerPort int
 	// image is the agents', routerImage the service routers'.
 	image, routerImage string
 }

@@ -92,7 +92,7 @@ func withFamilies(families ...extensionsv1alpha1.IPFamily) variation {
 }
 
 func withoutKubeProxy(shoot *network.Shoot) {
-	shoot.KubeProxy.Enabled, shoot.APIServerHost = false, "api.one.dev.example.org"
+	shoot.KubeProxy.Enabled, shoot.APIServerHost, shoot.APIServerPort = false, "api.one.dev.example.org", 443
 }
 
 func withoutVPA(shoot *network.Shoot) { shoot.VerticalAutoscaling = false }
