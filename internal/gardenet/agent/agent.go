@@ -67,8 +67,10 @@ type Agent struct {
 	// changed has an element if something has changed since the last computation.
 	changed    chan struct{}
 	generation generation
-	condition  conditionReporter
-	events     eventReporter
+	// memo is for the rules: of a large cluster, a change concerns a small part.
+	memo      policy.Memo
+	condition conditionReporter
+	events    eventReporter
 	// adopted is true when the generation has been read from the kernel.
 	adopted bool
 	// lack says what the own Node lacked at the last synchronization.

@@ -38,7 +38,6 @@ package policy
 
 import (
 	"cmp"
-	"maps"
 	"net/netip"
 	"slices"
 
@@ -89,26 +88,8 @@ type Rules struct {
 }
 
 // For returns the rules that enforce policies for the pods of a node. The order of the cluster's lists makes no difference.
-func For(c Cluster, o Options) Rules {
-	r := newRenderer(newIndex(c), o)
-	for _, pod := range r.local {
-		r.addLocal(pod)
-		r.isolate(pod, ingress)
-		r.isolate(pod, egress)
-	}
-	r.addBase()
-	for name, set := range r.sets {
-		slices.Sort(set.Elements)
-		set.Elements = slices.Compact(set.Elements)
-		r.sets[name] = set
-	}
-	return Rules{
-		Counters: []string{CounterEgress, CounterIngress, CounterUnknown},
-		Sets:     sorted(r.sets, func(s nft.Set) string { return s.Name }),
-		Chains:   sorted(r.chains, func(c nft.Chain) string { return c.Name }),
-	}
-}
+func For(c Cluster, o Options) Rules { return new(Memo).For(c, o) }
 
-func sorted[T any](byName map[string]T, name func(T) string) []T {
-	return slices.SortedFunc(maps.Values(byName), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+func sortByName[T any](all []T, name func(T) string) {
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }
