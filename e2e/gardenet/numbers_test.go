@@ -27,7 +27,7 @@ import (
 
 const (
 	// repetitions is how often each change is measured, and wholeRepetitions that of the whole rules.
-	repetitions, wholeRepetitions = 50, 5
+	repetitions, wholeRepetitions = 200, 5
 	// connections is how many TCP connections are opened for each of their figures.
 	connections = 2000
 	// residentBudget is the memory that an agent may take in a cluster of that size, in bytes.
