@@ -25,6 +25,8 @@ const (
 	applyTimeout = 30 * time.Second
 	// requestTimeout bounds one write to the API server.
 	requestTimeout = 5 * time.Second
+	// readTimeout bounds the reading of the kernel's counters, during which a scrape of metrics waits.
+	readTimeout = 5 * time.Second
 	// beatInterval is how often a loop without work shows that it is alive.
 	beatInterval = 10 * time.Second
 	// syncPollInterval is how often a start looks whether all caches are synced.
@@ -41,6 +43,8 @@ type Kernel interface {
 	Verify(ctx context.Context, state desired.State) (repairs []string, err error)
 	// Rules returns the generation of the rules for NetworkPolicies that the kernel has, if it has any.
 	Rules(ctx context.Context) (generation uint8, found bool, err error)
+	// Dropped returns how many packets the rules have dropped, by the names of the counters, as the kernel counts them: it begins anew with a new table.
+	Dropped(ctx context.Context) (map[string]uint64, error)
 }
 
 // Options are what an Agent needs.
@@ -82,7 +86,14 @@ func New(options Options) (*Agent, error) {
 	if err := options.Config.Validate(); err != nil {
 		return nil, fmt.Errorf("checking the configuration: %w", err)
 	}
-	metrics, err := newMetrics(options.Registerer)
+	metrics, err := newMetrics(options.Registerer, func() (map[string]uint64, error) {
+		if options.Config.NetworkPolicy == nil {
+			return map[string]uint64{}, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+		defer cancel()
+		return options.Kernel.Dropped(ctx)
+	}, options.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -74,59 +74,71 @@ func addRemotePods(c *choices, o *oracle) {
 
 // change does one thing that may happen to a cluster, and returns what. Objects are replaced, as in a cache.
 func change(c *choices, o *oracle, node *place, options *Options, number int) string {
-	pod, policy, namespace := c.n(len(o.Pods)), 0, c.n(len(o.Namespaces))
-	if len(o.Policies) > 0 {
-		policy = c.n(len(o.Policies))
-	}
-	name := o.Pods[pod].Name
 	switch kind := c.n(13); {
-	case kind == 0:
-		name = fmt.Sprintf("new-%d", number)
-		o.Pods = append(slices.Clone(o.Pods), randomPod(c, pick(c, "x", "y", "z"), name, 130+number))
-		return name + " comes"
-	case kind == 1:
-		if o.Pods = slices.Delete(slices.Clone(o.Pods), pod, pod+1); len(o.Pods) == 0 {
-			o.Pods = []*corev1.Pod{randomPod(c, "x", "last", 99)}
-		}
-		return name + " goes"
-	case kind == 2:
-		return name + changePod(o, pod, func(p *corev1.Pod) { p.Labels = randomPod(c, p.Namespace, p.Name, 1).Labels }, " has other labels")
-	case kind == 3:
-		return name + changePod(o, pod, func(p *corev1.Pod) { p.Spec.Containers = randomPod(c, p.Namespace, p.Name, 1).Spec.Containers }, " has other ports")
-	case kind == 4:
-		return name + changePod(o, pod, func(p *corev1.Pod) { p.Status.Phase = pick(c, corev1.PodRunning, corev1.PodFailed) }, " has another phase")
-	case kind == 5: // two pods claim an address, until the other one changes
-		return name + changePod(o, pod, func(p *corev1.Pod) {
-			p.Status, p.CreationTimestamp = o.Pods[c.n(len(o.Pods))].Status, metav1.NewTime(time.Unix(int64(c.n(4)), 0))
-		}, " has the addresses of another one")
-	case kind == 6:
-		return name + changePod(o, pod, func(*corev1.Pod) {}, " is read again")
+	case kind < 7:
+		return changePods(c, o, kind, number)
 	case kind == 7:
-		changed := o.Namespaces[namespace].DeepCopy()
+		i := c.n(len(o.Namespaces))
+		changed := o.Namespaces[i].DeepCopy()
 		changed.Labels = map[string]string{"ns": changed.Name, "team": pick(c, "red", "blue")}
 		o.Namespaces = slices.Clone(o.Namespaces)
-		o.Namespaces[namespace] = changed
+		o.Namespaces[i] = changed
 		return changed.Name + " has other labels"
-	case kind == 8:
-		o.Policies = append(slices.Clone(o.Policies), randomPolicy(c, fmt.Sprintf("new-policy-%d", number)))
-		return "a policy comes"
-	case kind == 9 && len(o.Policies) > 0:
-		o.Policies = slices.Delete(slices.Clone(o.Policies), policy, policy+1)
-		return "a policy goes"
-	case kind == 10 && len(o.Policies) > 0:
-		changed := o.Policies[policy].DeepCopy()
-		changed.Spec = randomPolicy(c, changed.Name).Spec
-		o.Policies = slices.Clone(o.Policies)
-		o.Policies[policy] = changed
-		return "a policy changes"
+	case kind < 11:
+		return changePolicies(c, o, kind, number)
 	case kind == 11:
 		options.Generation++
 		return "another generation"
-	case kind == 12 && c.n(3) == 0:
+	case c.n(3) == 0:
 		node.ranges, options.Recheck = twoNodes()[c.n(2)].ranges[:1+c.n(2)], c.n(2) == 0
 		return "other settings"
 	}
 	return "nothing"
+}
+
+func changePods(c *choices, o *oracle, kind, number int) string {
+	pod := c.n(len(o.Pods))
+	name := o.Pods[pod].Name
+	switch kind {
+	case 0:
+		name = fmt.Sprintf("new-%d", number)
+		o.Pods = append(slices.Clone(o.Pods), randomPod(c, pick(c, "x", "y", "z"), name, 130+number))
+		return name + " comes"
+	case 1:
+		if o.Pods = slices.Delete(slices.Clone(o.Pods), pod, pod+1); len(o.Pods) == 0 {
+			o.Pods = []*corev1.Pod{randomPod(c, "x", "last", 99)}
+		}
+		return name + " goes"
+	case 2:
+		return name + changePod(o, pod, func(p *corev1.Pod) { p.Labels = randomPod(c, p.Namespace, p.Name, 1).Labels }, " has other labels")
+	case 3:
+		return name + changePod(o, pod, func(p *corev1.Pod) { p.Spec.Containers = randomPod(c, p.Namespace, p.Name, 1).Spec.Containers }, " has other ports")
+	case 4:
+		return name + changePod(o, pod, func(p *corev1.Pod) { p.Status.Phase = pick(c, corev1.PodRunning, corev1.PodFailed) }, " has another phase")
+	case 5: // two pods claim an address, until the other one changes
+		return name + changePod(o, pod, func(p *corev1.Pod) {
+			p.Status, p.CreationTimestamp = o.Pods[c.n(len(o.Pods))].Status, metav1.NewTime(time.Unix(int64(c.n(4)), 0))
+		}, " has the addresses of another one")
+	default:
+		return name + changePod(o, pod, func(*corev1.Pod) {}, " is read again")
+	}
+}
+
+func changePolicies(c *choices, o *oracle, kind, number int) string {
+	if kind == 8 || len(o.Policies) == 0 {
+		o.Policies = append(slices.Clone(o.Policies), randomPolicy(c, fmt.Sprintf("new-policy-%d", number)))
+		return "a policy comes"
+	}
+	policy := c.n(len(o.Policies))
+	if kind == 9 {
+		o.Policies = slices.Delete(slices.Clone(o.Policies), policy, policy+1)
+		return "a policy goes"
+	}
+	changed := o.Policies[policy].DeepCopy()
+	changed.Spec = randomPolicy(c, changed.Name).Spec
+	o.Policies = slices.Clone(o.Policies)
+	o.Policies[policy] = changed
+	return "a policy changes"
 }
 
 func changePod(o *oracle, i int, change func(*corev1.Pod), what string) string {
