@@ -56,6 +56,8 @@ type Options struct {
 	// Compute is desired.Compute.
 	Compute func(desired.Input) (desired.State, error)
 	Kernel  Kernel
+	// Denied reports packets that policies forbid until the context ends, as far as the rules log them.
+	Denied func(ctx context.Context, report func(DeniedPacket)) error
 	// Registerer gets the metrics.
 	Registerer prometheus.Registerer
 	Log        logr.Logger
@@ -127,13 +129,16 @@ func (a *Agent) forget() {
 // Run keeps the node's network until the context ends. An application that is running then is completed, and nothing is withdrawn.
 func (a *Agent) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	var filling sync.WaitGroup
-	filling.Go(func() { a.caches.run(ctx) })
+	var running sync.WaitGroup
+	running.Go(func() { a.caches.run(ctx) })
 	if a.waitForCaches(ctx) {
+		if a.logsDenied() {
+			running.Go(func() { a.logDenied(ctx) })
+		}
 		a.loop(ctx)
 	}
 	cancel()
-	filling.Wait()
+	running.Wait()
 }
 
 // waitForCaches returns true when everything has been read: with a part of it, rules and routes would be removed that are needed.

@@ -79,7 +79,7 @@ func (n *node) table() nft.Table {
 		if memo == nil {
 			memo = &policy.Memo{}
 		}
-		rules := memo.For(n.Cluster, policy.Options{Recheck: p.Recheck, Generation: n.Generation})
+		rules := memo.For(n.Cluster, policy.Options{Recheck: p.Recheck, Generation: n.Generation, LogDenied: p.LogDenied})
 		t.Counters, t.Sets, t.Chains = rules.Counters, rules.Sets, rules.Chains
 	}
 	n.addMasquerade(&t)

@@ -32,6 +32,21 @@ func (r *renderer) addBase() {
 	r.addBaseChain(chainInput, "type filter hook input priority filter; policy accept;", input)
 }
 
+// logChain is the name of the chain that logs packets of isolated pods that are denied.
+func logChain(d direction) string { return "log-" + string(d) }
+
+// addLog adds the chains that log. All packets of a direction share one limit.
+func (r *renderer) addLog() {
+	if r.LogDenied == 0 {
+		return
+	}
+	for _, d := range []direction{ingress, egress} {
+		r.addBaseChain(logChain(d), "", []string{
+			fmt.Sprintf("limit rate %d/second log prefix %q group %d", r.LogDenied, d.logPrefix(), LogGroup),
+		})
+	}
+}
+
 func (r *renderer) addBaseChain(name, base string, rules []string) {
 	r.memo.chains[name] = &chain{Chain: nft.Chain{Name: name, Base: base, Rules: rules}, round: r.memo.round}
 }

@@ -20,6 +20,7 @@ type Memo struct {
 	// round is the number of the computation. What it has not used is forgotten at its end.
 	round      int
 	families   []family
+	logs       bool
 	namespaces map[string]labels.Set
 	pods       map[*corev1.Pod]*pod
 	// present are those of the last computation.
@@ -41,6 +42,7 @@ func (m *Memo) For(c Cluster, o Options) Rules {
 		r.isolate(pod, egress)
 	}
 	r.addBase()
+	r.addLog()
 	return m.end(r)
 }
 
@@ -53,8 +55,8 @@ func (m *Memo) begin(c Cluster, o Options) *renderer {
 	}
 	m.round++
 	idx, changed := m.index(c)
-	if families := idx.families(); !slices.Equal(families, m.families) {
-		m.families = families
+	if families, logs := idx.families(), o.LogDenied > 0; !slices.Equal(families, m.families) || logs != m.logs {
+		m.families, m.logs = families, logs
 		clear(m.policies)
 		clear(m.sets)
 		clear(m.chains)

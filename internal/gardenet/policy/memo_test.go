@@ -89,8 +89,15 @@ func change(c *choices, o *oracle, node *place, options *Options, number int) st
 	case kind == 11:
 		options.Generation++
 		return "another generation"
+	case c.n(2) == 0:
+		node.ranges = node.ranges[:1]
+		o.Pods = slices.Clone(o.Pods)
+		for i := range o.Pods {
+			changePod(o, i, func(p *corev1.Pod) { p.Status.PodIPs = p.Status.PodIPs[:1] }, "")
+		}
+		return "one family less"
 	case c.n(3) == 0:
-		node.ranges, options.Recheck = twoNodes()[c.n(2)].ranges[:1+c.n(2)], c.n(2) == 0
+		node.ranges, options.Recheck, options.LogDenied = twoNodes()[c.n(2)].ranges[:1+c.n(2)], c.n(2) == 0, 5*c.n(3)
 		return "other settings"
 	}
 	return "nothing"

@@ -56,6 +56,14 @@ const (
 	CounterUnknown = "dropped-unknown"
 )
 
+// LogGroup is the group of the kernel's packet log (NFLOG) for packets that policies forbid. LogIngress and LogEgress are the prefixes: what a pod must not receive,
+// and what it must not send.
+const (
+	LogGroup   = 100
+	LogIngress = "ingress"
+	LogEgress  = "egress"
+)
+
 // MarkMask are the bits of conntrack marks that hold the generation. Other bits are left as they are.
 const MarkMask = 0xff00
 
@@ -78,6 +86,8 @@ type Options struct {
 	// Generation is that of the rules, 1 to 255. It is stored in the conntrack mark of each connection that they have accepted. It has to be another one when
 	// rules become narrower. After 255 comes 1: a connection that sent nothing during 254 changes is not checked again.
 	Generation uint8
+	// LogDenied is how many packets that policies forbid are sent to LogGroup in a second in each direction, with LogIngress or LogEgress; 0 is none.
+	LogDenied int
 }
 
 // Rules are a part of a table.

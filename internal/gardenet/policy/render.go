@@ -160,8 +160,11 @@ func (r *renderer) chain(selecting []*compiled, d direction, s side, pod *pod) [
 		}
 	}
 	slices.Sort(allowing)
-	drop := fmt.Sprintf("counter name %q drop comment %q", d.counter(), comment(pod.Namespace+": "+strings.Join(names, ", ")))
-	return append(slices.Compact(allowing), drop)
+	rules := slices.Compact(allowing)
+	if r.LogDenied > 0 {
+		rules = append(rules, "jump "+logChain(d))
+	}
+	return append(rules, fmt.Sprintf("counter name %q drop comment %q", d.counter(), comment(pod.Namespace+": "+strings.Join(names, ", "))))
 }
 
 // maxComment is how many bytes nft takes for a comment.
