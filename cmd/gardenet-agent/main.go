@@ -3,12 +3,15 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent/command"
 	"github.com/trellis-garden/trellis/internal/gardenet/apply"
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
+	"github.com/trellis-garden/trellis/internal/gardenet/nflog"
+	"github.com/trellis-garden/trellis/internal/gardenet/policy"
 )
 
 func main() {
@@ -18,9 +21,17 @@ func main() {
 			"When it ends, all of it stays as it is.",
 		Compute:   desired.Compute,
 		NewKernel: newKernel,
+		Denied:    denied,
 	}))
 }
 
 func newKernel(options command.KernelOptions) (agent.Kernel, error) {
 	return apply.New(apply.Options{NFT: options.NFT, HostRoot: options.HostRoot})
+}
+
+// denied reports the packets that the rules for policies log. Their prefix is the direction.
+func denied(ctx context.Context, report func(agent.DeniedPacket)) error {
+	return nflog.Receive(ctx, policy.LogGroup, func(p nflog.Packet) {
+		report(agent.DeniedPacket{Direction: p.Prefix, From: p.From, To: p.To, Protocol: p.Protocol, FromPort: p.FromPort, ToPort: p.ToPort})
+	})
 }

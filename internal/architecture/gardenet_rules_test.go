@@ -68,6 +68,12 @@ func gardenetRules() []importRule {
 			mayNotLink: slices.Concat(notLinked, []string{"k8s.io/client-go", "github.com/prometheus/..."}),
 		},
 		{
+			packages:   "internal/gardenet/nflog",
+			reason:     "packets of the kernel's log are received whatever rules have logged them",
+			mayImport:  []string{"github.com/vishvananda/netlink/nl", "golang.org/x/sys/unix"},
+			mayNotLink: slices.Concat(notLinked, []string{"k8s.io/client-go", "github.com/prometheus/..."}),
+		},
+		{
 			packages:   "internal/gardenet/desired",
 			reason:     "the state of a node is a pure function of the configuration, the cluster and facts of the node",
 			mayImport:  []string{"internal/gardenet/config", "internal/gardenet/nft", "internal/gardenet/policy"},

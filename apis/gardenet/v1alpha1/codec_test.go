@@ -87,7 +87,7 @@ func TestNetworkStatus(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	assert.Equal(t, []string{
-		"bandwidth", "hostPorts", "ipam", "masquerade", "mtu", "networkPolicy", "overlay", "resources", "serviceRouting", "snatToUpstreamDNS",
+		"bandwidth", "hostPorts", "ipam", "logging", "masquerade", "mtu", "networkPolicy", "overlay", "resources", "serviceRouting", "snatToUpstreamDNS",
 	}, v1alpha1.Fields())
 }
 

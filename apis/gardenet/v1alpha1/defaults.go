@@ -17,6 +17,8 @@ const (
 	DefaultVXLANPort = 8472
 	DefaultVXLANID   = 1
 	DefaultMTU       = 0
+	// DefaultDeniedPackets is logging.deniedPackets.perSecond.
+	DefaultDeniedPackets = 10
 
 	defaultCPU         = "10m"
 	defaultMemory      = "40Mi"
@@ -50,6 +52,10 @@ func (c *NetworkConfig) Default(infrastructure networking.Infrastructure) *Netwo
 		fill(feature, Feature{})
 		fill(&(*feature).Enabled, true)
 	}
+	fill(&effective.Logging, Logging{})
+	fill(&effective.Logging.DeniedPackets, DeniedPackets{})
+	fill(&effective.Logging.DeniedPackets.Enabled, false)
+	fill(&effective.Logging.DeniedPackets.PerSecond, DefaultDeniedPackets)
 	effective.defaultResources()
 	return effective
 }

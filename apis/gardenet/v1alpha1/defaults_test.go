@@ -34,6 +34,10 @@ hostPorts:
 ipam:
   cidr: usePodCIDR
   type: host-local
+logging:
+  deniedPackets:
+    enabled: false
+    perSecond: 10
 masquerade:
   enabled: true
 mtu: 0

@@ -43,6 +43,9 @@ type NetworkConfig struct {
 	// Bandwidth limits the bandwidth of pods with the annotations kubernetes.io/ingress-bandwidth and kubernetes.io/egress-bandwidth.
 	// +optional
 	Bandwidth *Feature `json:"bandwidth,omitempty"`
+	// Logging configures what agents log of packets.
+	// +optional
+	Logging *Logging `json:"logging,omitempty"`
 	// Resources are the resources of gardenet's components.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
@@ -156,6 +159,29 @@ type Feature struct {
 	// Default: true.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
+}
+
+// Logging configures what agents log of packets.
+type Logging struct {
+	// DeniedPackets are those that NetworkPolicies forbid.
+	// +optional
+	DeniedPackets *DeniedPackets `json:"deniedPackets,omitempty"`
+}
+
+// DeniedPackets configures the log of packets that NetworkPolicies forbid.
+type DeniedPackets struct {
+	// Enabled makes the agent of a node log packets to and from its pods that NetworkPolicies forbid, with addresses, protocol and ports, and the names of the pods.
+	// It needs networkPolicy.enabled.
+	//
+	// Default: false.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// PerSecond bounds how many packets a node logs in a second of those that pods must not receive, and how many of those that they must not send, 1 to 1000.
+	// Further ones are dropped and counted all the same.
+	//
+	// Default: 10.
+	// +optional
+	PerSecond *int `json:"perSecond,omitempty"`
 }
 
 // Resources are the resources of gardenet's components.

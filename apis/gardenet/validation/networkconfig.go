@@ -22,6 +22,8 @@ const (
 const (
 	maxVXLANPort = 1<<16 - 1
 	maxVXLANID   = 1<<24 - 1
+	// maxDeniedPackets bounds logging.deniedPackets.perSecond: logs are for people.
+	maxDeniedPackets = 1000
 	// maxRanges bounds masquerade.nonMasqueradeCIDRs.
 	maxRanges = 100
 )
@@ -38,6 +40,7 @@ func ValidateNetworkConfig(config *v1alpha1.NetworkConfig, families []gardencore
 		errs = append(errs, validateRanges(config.Masquerade.NonMasqueradeCIDRs, families, path.Child("masquerade", "nonMasqueradeCIDRs"))...)
 	}
 	errs = append(errs, validateNetworkPolicy(config.NetworkPolicy, path.Child("networkPolicy"))...)
+	errs = append(errs, validateLogging(config, path.Child("logging"))...)
 	return append(errs, validateResources(config.Resources, path.Child("resources"))...)
 }
 
@@ -79,6 +82,19 @@ func validateNetworkPolicy(policy *v1alpha1.NetworkPolicy, path *field.Path) fie
 	errs := only(policy.Established, path.Child("established"), v1alpha1.EstablishedRecheck, v1alpha1.EstablishedKeep)
 	if policy.Enabled != nil && !*policy.Enabled && policy.Established != "" {
 		errs = append(errs, field.Forbidden(path.Child("established"), "has no effect where networkPolicy.enabled is false: set that to true, or remove this field"))
+	}
+	return errs
+}
+
+func validateLogging(config *v1alpha1.NetworkConfig, path *field.Path) field.ErrorList {
+	if config.Logging == nil || config.Logging.DeniedPackets == nil {
+		return nil
+	}
+	path = path.Child("deniedPackets")
+	denied, policy := config.Logging.DeniedPackets, config.NetworkPolicy
+	errs := inRange(denied.PerSecond, 1, maxDeniedPackets, "or remove the field", path.Child("perSecond"))
+	if denied.Enabled != nil && *denied.Enabled && policy != nil && policy.Enabled != nil && !*policy.Enabled {
+		errs = append(errs, field.Forbidden(path.Child("enabled"), "has no effect where networkPolicy.enabled is false: set that to true, or remove this field"))
 	}
 	return errs
 }

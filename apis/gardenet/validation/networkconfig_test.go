@@ -59,6 +59,10 @@ func TestValidateNetworkConfig(t *testing.T) {
 		"a range of the second family":          {config: `"masquerade":{"nonMasqueradeCIDRs":["2001:db8::/32"]}`, families: []gardencorev1beta1.IPFamily{ipv4, ipv6}},
 		"a new way for connections":             {config: `"networkPolicy":{"established":"drop"}`, want: `networkPolicy.established: Unsupported value: "drop": write recheck or keep, or remove the field`},
 		"a way for connections without effect":  {config: `"networkPolicy":{"enabled":false,"established":"keep"}`, want: `networkPolicy.established: Forbidden: has no effect where networkPolicy.enabled is false`},
+		"a log of denied packets":               {config: `"logging":{"deniedPackets":{"enabled":true,"perSecond":1000}}`},
+		"no log, and no policies":               {config: `"logging":{"deniedPackets":{"enabled":false}},"networkPolicy":{"enabled":false}`},
+		"a log that is too long":                {config: `"logging":{"deniedPackets":{"enabled":true,"perSecond":1001}}`, want: `logging.deniedPackets.perSecond: Invalid value: 1001: choose a number from 1 to 1000, or remove the field`},
+		"a log of nothing":                      {config: `"logging":{"deniedPackets":{"enabled":true}},"networkPolicy":{"enabled":false}`, want: `logging.deniedPackets.enabled: Forbidden: has no effect where networkPolicy.enabled is false`},
 		"resources":                             {config: `"resources":{"node":{"requests":{"cpu":"20m"},"limits":{"memory":"1Gi"}}}`},
 		"storage":                               {config: `"resources":{"node":{"limits":{"storage":"1Gi"}}}`, want: `resources.node.limits[storage]: Forbidden: only cpu and memory are possible: remove it`},
 		"no memory":                             {config: `"resources":{"node":{"requests":{"memory":"0"}}}`, want: `resources.node.requests[memory]: Invalid value: "0": must be more than nothing`},
@@ -109,7 +113,7 @@ func TestDecodingErrors(t *testing.T) {
 	_, err := v1alpha1.DecodeNetworkConfig(raw(`"gardenetCustomConfigField":"value","ipam":{"type":"host-local","cidr":"usePodCIDR"},"two":2`))
 	errs := validation.DecodingErrors(field.NewPath("spec"), err)
 	require.Len(t, errs, 2)
-	assert.ErrorContains(t, errs[0], `unknown field "gardenetCustomConfigField": correct the name or remove the field; the fields are bandwidth, hostPorts, ipam, `)
+	assert.ErrorContains(t, errs[0], `unknown field "gardenetCustomConfigField": correct the name or remove the field; the fields are bandwidth, hostPorts, ipam, logging, `)
 	assert.ErrorContains(t, errs[1], `unknown field "two"`)
 
 	_, err = v1alpha1.DecodeNetworkConfig(raw(`"mtu":"large"`))

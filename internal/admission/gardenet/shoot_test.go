@@ -26,7 +26,7 @@ func TestValidate(t *testing.T) {
 		"a new shoot that says nothing": {shoot: shootWith("")},
 		"a new shoot as in Gardener's documentation": {
 			shoot:  shootWith(`{` + kind + `,"gardenetCustomConfigField":"value","ipam":{"type":"host-local","cidr":"usePodCIDR"}}`),
-			fields: []string{configField}, message: "the fields are bandwidth, hostPorts, ipam",
+			fields: []string{configField}, message: "the fields are bandwidth, hostPorts, ipam, logging",
 		},
 		"no kind":       {shoot: shootWith(`{}`), fields: []string{configField}, message: "set apiVersion to gardenet.networking.extensions.gardener.cloud/v1alpha1 and kind to NetworkConfig"},
 		"no kube-proxy": {shoot: shootWith("", withoutKubeProxy), fields: []string{"spec.kubernetes.kubeProxy.enabled"}, message: "set spec.networking.providerConfig.serviceRouting.enabled to true, or leave kube-proxy enabled"},

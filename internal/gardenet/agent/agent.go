@@ -25,6 +25,8 @@ const (
 	applyTimeout = 30 * time.Second
 	// requestTimeout bounds one write to the API server.
 	requestTimeout = 5 * time.Second
+	// readTimeout bounds the reading of the kernel's counters, during which a scrape of metrics waits.
+	readTimeout = 5 * time.Second
 	// beatInterval is how often a loop without work shows that it is alive.
 	beatInterval = 10 * time.Second
 	// syncPollInterval is how often a start looks whether all caches are synced.
@@ -41,6 +43,8 @@ type Kernel interface {
 	Verify(ctx context.Context, state desired.State) (repairs []string, err error)
 	// Rules returns the generation of the rules for NetworkPolicies that the kernel has, if it has any.
 	Rules(ctx context.Context) (generation uint8, found bool, err error)
+	// Dropped returns how many packets the rules have dropped, by the names of the counters, as the kernel counts them: it begins anew with a new table.
+	Dropped(ctx context.Context) (map[string]uint64, error)
 }
 
 // Options are what an Agent needs.
@@ -52,6 +56,8 @@ type Options struct {
 	// Compute is desired.Compute.
 	Compute func(desired.Input) (desired.State, error)
 	Kernel  Kernel
+	// Denied reports packets that policies forbid until the context ends, as far as the rules log them.
+	Denied func(ctx context.Context, report func(DeniedPacket)) error
 	// Registerer gets the metrics.
 	Registerer prometheus.Registerer
 	Log        logr.Logger
@@ -67,8 +73,10 @@ type Agent struct {
 	// changed has an element if something has changed since the last computation.
 	changed    chan struct{}
 	generation generation
-	condition  conditionReporter
-	events     eventReporter
+	// memo is for the rules: of a large cluster, a change concerns a small part.
+	memo      policy.Memo
+	condition conditionReporter
+	events    eventReporter
 	// adopted is true when the generation has been read from the kernel.
 	adopted bool
 	// lack says what the own Node lacked at the last synchronization.
@@ -80,7 +88,14 @@ func New(options Options) (*Agent, error) {
 	if err := options.Config.Validate(); err != nil {
 		return nil, fmt.Errorf("checking the configuration: %w", err)
 	}
-	metrics, err := newMetrics(options.Registerer)
+	metrics, err := newMetrics(options.Registerer, func() (map[string]uint64, error) {
+		if options.Config.NetworkPolicy == nil {
+			return map[string]uint64{}, nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+		defer cancel()
+		return options.Kernel.Dropped(ctx)
+	}, options.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -114,13 +129,16 @@ func (a *Agent) forget() {
 // Run keeps the node's network until the context ends. An application that is running then is completed, and nothing is withdrawn.
 func (a *Agent) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
-	var filling sync.WaitGroup
-	filling.Go(func() { a.caches.run(ctx) })
+	var running sync.WaitGroup
+	running.Go(func() { a.caches.run(ctx) })
 	if a.waitForCaches(ctx) {
+		if a.logsDenied() {
+			running.Go(func() { a.logDenied(ctx) })
+		}
 		a.loop(ctx)
 	}
 	cancel()
-	filling.Wait()
+	running.Wait()
 }
 
 // waitForCaches returns true when everything has been read: with a part of it, rules and routes would be removed that are needed.

@@ -41,6 +41,7 @@ type environment struct {
 	client   *fakeClient
 	kernel   *fakeKernel
 	config   config.Config
+	denied   func(context.Context, func(DeniedPacket)) error
 	agent    *Agent
 	registry *prometheus.Registry
 
@@ -68,7 +69,7 @@ func (e *environment) start() {
 	e.t.Helper()
 	e.registry = prometheus.NewRegistry()
 	a, err := New(Options{
-		Node: "own", Config: e.config, Client: e.client, Compute: exampleState, Kernel: e.kernel, Registerer: e.registry,
+		Node: "own", Config: e.config, Client: e.client, Compute: exampleState, Kernel: e.kernel, Denied: e.denied, Registerer: e.registry,
 		Log: funcr.New(func(_, args string) {
 			e.mutex.Lock()
 			defer e.mutex.Unlock()

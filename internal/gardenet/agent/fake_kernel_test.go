@@ -38,6 +38,9 @@ type fakeKernel struct {
 	verifications []time.Time
 	verifyFails   []error
 	rulesFails    []error
+	droppedFails  []error
+	// dropped are the counters of packets.
+	dropped map[string]uint64
 	// interrupted is true if a context ended during an application.
 	interrupted bool
 }
@@ -123,6 +126,13 @@ func (k *fakeKernel) Rules(context.Context) (uint8, bool, error) {
 	defer k.mutex.Unlock()
 	k.calls++
 	return k.generation, k.has != nil, next(&k.rulesFails)
+}
+
+// Dropped implements Kernel.
+func (k *fakeKernel) Dropped(context.Context) (map[string]uint64, error) {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	return maps.Clone(k.dropped), next(&k.droppedFails)
 }
 
 // network is the layer 2 network of the fake kernel.

@@ -139,7 +139,7 @@ func largeCluster(t testing.TB) *httptest.Server {
 
 // policyState is the part of desired.Compute that needs most memory.
 func policyState(in desired.Input) (desired.State, error) {
-	rules := policy.For(in.Cluster, policy.Options{Recheck: true, Generation: in.Generation})
+	rules := in.Memo.For(in.Cluster, policy.Options{Recheck: true, Generation: in.Generation})
 	return desired.State{Conflist: "{}", Table: nft.Table{Name: "gardenet", Counters: rules.Counters, Sets: rules.Sets, Chains: rules.Chains}}, nil
 }
 

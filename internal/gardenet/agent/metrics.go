@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,7 +31,8 @@ type metrics struct {
 	free                                                   *prometheus.GaugeVec
 }
 
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+// newMetrics registers the metrics. dropped reads how many packets rules have dropped.
+func newMetrics(registerer prometheus.Registerer, dropped func() (map[string]uint64, error), log logr.Logger) (*metrics, error) {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
@@ -57,7 +59,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	}
 	var errs []error
 	for _, collector := range []prometheus.Collector{
-		m.duration, m.errors, m.repairs, m.generation, m.lastSuccess, m.policies, m.elements, m.unreached, m.free,
+		m.duration, m.errors, m.repairs, m.generation, m.lastSuccess, m.policies, m.elements, m.unreached, m.free, newDroppedPackets(dropped, log),
 	} {
 		errs = append(errs, registerer.Register(collector))
 	}
@@ -122,6 +124,7 @@ func usable(r netip.Prefix) float64 {
 
 // RegisterMetrics registers the metrics of an agent that does not run, for a list of them.
 func RegisterMetrics(registerer prometheus.Registerer) error {
-	_, err := newMetrics(registerer)
+	none := func() (map[string]uint64, error) { return map[string]uint64{}, nil }
+	_, err := newMetrics(registerer, none, logr.Discard())
 	return err
 }

@@ -20,7 +20,7 @@ const maxLoggedChanges = 20
 // sync applies what the caches say once, and verifies it if asked to. Its error is for a retry.
 func (a *Agent) sync(ctx context.Context, verify bool) error {
 	own, others := splitNodes(list[*corev1.Node](a.caches.nodes), a.Node)
-	input := desired.Input{Config: a.Config, Others: others}
+	input := desired.Input{Config: a.Config, Others: others, Memo: &a.memo}
 	if own != nil {
 		input.Node = nodeOf(own)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
 	"github.com/trellis-garden/trellis/internal/gardenet/nft/nfttest"
+	"github.com/trellis-garden/trellis/internal/gardenet/policy"
 )
 
 // run runs a program of the node, and returns its output.
@@ -274,4 +275,29 @@ func TestDifferences(t *testing.T) {
 	assert.Empty(t, differences(objects(strings.ReplaceAll(listing, "packets 3", "packets 4")), wanted), "counters count")
 	assert.Equal(t, []string{"set pods differs"}, differences(objects(strings.ReplaceAll(listing, ", 10.0.0.2", "")), wanted))
 	assert.Equal(t, []string{"chain forward is missing", "chain other is not the agent's"}, differences(objects(strings.ReplaceAll(listing, "chain forward", "chain other")), wanted))
+}
+
+func TestDropped(t *testing.T) {
+	if !nfttest.InNamespace(t) {
+		return
+	}
+	env := newEnvironment(t)
+	dropped, err := env.Dropped(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, dropped, "there is no table")
+	env.apply(t)
+	dropped, err = env.Dropped(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[string]uint64{policy.CounterIngress: 0, policy.CounterEgress: 0, policy.CounterUnknown: 0}, dropped)
+
+	require.NoError(t, nfttest.Apply(t, "table inet gardenet\ndelete table inet gardenet\ntable inet gardenet {\n"+
+		"\tcounter dropped-ingress {\n\t\tpackets 7 bytes 420\n\t}\n\tcounter dropped-egress {\n\t\tpackets 12345678901 bytes 1\n\t}\n}\n", false))
+	dropped, err = env.Dropped(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[string]uint64{policy.CounterIngress: 7, policy.CounterEgress: 12345678901}, dropped)
+
+	broken, err := New(Options{NFT: "false"})
+	require.NoError(t, err)
+	_, err = broken.Dropped(t.Context())
+	require.ErrorContains(t, err, "listing counters")
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trellis-garden/trellis/internal/gardenet/desired"
@@ -154,4 +155,30 @@ func (a *Applier) Rules(ctx context.Context) (generation uint8, found bool, err 
 	}
 	generation = policy.GenerationIn(listing)
 	return generation, generation != 0, nil
+}
+
+// Dropped returns how many packets the rules have dropped since the table was made, by the names of its counters.
+func (a *Applier) Dropped(ctx context.Context) (map[string]uint64, error) {
+	command := exec.CommandContext(ctx, a.options.NFT, "list", "counters", "table", "inet", desired.TableName) //nolint:gosec // the program is an option of the process
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	output, err := command.Output()
+	if err != nil && strings.Contains(stderr.String(), "No such file or directory") {
+		return nil, nil //nolint:nilnil // there is no table yet, which has dropped nothing
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing counters: %w: %s", err, firstLine(stderr.String()))
+	}
+	packets, name := map[string]uint64{}, ""
+	for line := range strings.Lines(string(output)) {
+		switch words := strings.Fields(line); {
+		case len(words) == 3 && words[0] == "counter":
+			name = words[1]
+		case len(words) == 4 && words[0] == "packets":
+			if packets[name], err = strconv.ParseUint(words[1], 10, 64); err != nil {
+				return nil, fmt.Errorf("reading the counter %s: %w", name, err)
+			}
+		}
+	}
+	return packets, nil
 }

@@ -75,6 +75,8 @@ type Masquerade struct {
 type NetworkPolicy struct {
 	// Recheck is true when connections that are established are checked again after a policy has become stricter. Otherwise they stay.
 	Recheck bool `json:"recheck,omitempty"`
+	// LogDenied is how many packets that policies forbid are logged in a second in each direction; 0 is none.
+	LogDenied int `json:"logDenied,omitempty"`
 }
 
 // Encode returns the document. It is the same for equal configurations.
@@ -135,6 +137,9 @@ func (c Config) validateRoutes() (errs []error) {
 func (c Config) validateNode() (errs []error) {
 	if c.ReportsNetwork && c.WithdrawsNetwork {
 		errs = append(errs, errors.New("withdrawsNetwork: must be false where reportsNetwork is true"))
+	}
+	if p := c.NetworkPolicy; p != nil && p.LogDenied < 0 {
+		errs = append(errs, fmt.Errorf("networkPolicy.logDenied: must not be %d", p.LogDenied))
 	}
 	if c.MTU != 0 && (c.MTU < 1280 || c.MTU > 9216) {
 		errs = append(errs, fmt.Errorf("mtu: must be 0, or 1280 to 9216, not %d", c.MTU))

@@ -21,6 +21,8 @@ type Input struct {
 	// Generation is that of the rules for NetworkPolicies.
 	Generation uint8
 	Facts      Facts
+	// Memo, if there is one, has what former computations have found out. It saves time, and makes no difference to the state.
+	Memo *policy.Memo
 }
 
 // Node is what the API server knows of a node.

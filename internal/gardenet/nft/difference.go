@@ -67,7 +67,9 @@ func newDifference(from, to Table) *difference {
 func compare[T any](from, to []T, name func(T) string, replaced func(from, to T) bool) sides[T] {
 	var s sides[T]
 	byName := func(a, b T) int { return cmp.Compare(name(a), name(b)) }
-	from, to = slices.SortedFunc(slices.Values(from), byName), slices.SortedFunc(slices.Values(to), byName)
+	from, to = slices.Clone(from), slices.Clone(to)
+	slices.SortFunc(from, byName)
+	slices.SortFunc(to, byName)
 	for len(from) > 0 || len(to) > 0 {
 		switch {
 		case len(to) == 0 || len(from) > 0 && byName(from[0], to[0]) < 0:
@@ -194,6 +196,9 @@ func (d *difference) command(verb, name string, rest ...string) {
 // overlap with the parts that it is replaced by.
 func elements(from, to Set) (removed, added []string) {
 	before, after := from.Elements, to.Elements
+	if SameList(before, after) {
+		return nil, nil
+	}
 	for len(before) > 0 || len(after) > 0 {
 		switch {
 		case len(after) == 0 || len(before) > 0 && before[0] < after[0]:
@@ -208,4 +213,9 @@ func elements(from, to Set) (removed, added []string) {
 		return from.Elements, to.Elements
 	}
 	return removed, added
+}
+
+// SameList reports whether two lists are one in memory, so that they need not be compared. Tables that have much in common may share lists.
+func SameList(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -39,7 +39,7 @@ type network struct {
 func newNetwork(o oracle, recheck bool, change func(text string) string) (network, error) {
 	n := network{nodes: o.nodes, simulators: map[string]*simulator{}, recheck: recheck}
 	for _, node := range o.nodes {
-		text := tableOf(For(o.on(node), Options{Recheck: recheck, Generation: generation})).Text()
+		text := tableOf(For(o.on(node), Options{Recheck: recheck, Generation: generation, LogDenied: len(o.Policies) % 2})).Text()
 		if change != nil {
 			text = change(text)
 		}

@@ -24,16 +24,31 @@ func (r *renderer) addBase() {
 	if r.Recheck {
 		forward = append(forward, "ct direction reply goto "+chainReplies)
 		input = append(input, "ct direction reply accept")
-		r.addChain(chainReplies, "", slices.Concat(r.check(egress, replies), r.check(ingress, replies), r.mark()))
+		r.addBaseChain(chainReplies, "", slices.Concat(r.check(egress, replies), r.check(ingress, replies), r.mark()))
 	}
 	forward = slices.Concat(forward, r.check(egress, requests), r.check(ingress, requests), r.mark())
 	input = slices.Concat(input, r.unknown("saddr"), r.check(egress, requests), r.mark())
-	r.addChain(chainForward, "type filter hook forward priority filter; policy accept;", forward)
-	r.addChain(chainInput, "type filter hook input priority filter; policy accept;", input)
+	r.addBaseChain(chainForward, "type filter hook forward priority filter; policy accept;", forward)
+	r.addBaseChain(chainInput, "type filter hook input priority filter; policy accept;", input)
 }
 
-func (r *renderer) addChain(name, base string, rules []string) {
-	r.chains[name] = nft.Chain{Name: name, Base: base, Rules: rules}
+// logChain is the name of the chain that logs packets of isolated pods that are denied.
+func logChain(d direction) string { return "log-" + string(d) }
+
+// addLog adds the chains that log. All packets of a direction share one limit.
+func (r *renderer) addLog() {
+	if r.LogDenied == 0 {
+		return
+	}
+	for _, d := range []direction{ingress, egress} {
+		r.addBaseChain(logChain(d), "", []string{
+			fmt.Sprintf("limit rate %d/second log prefix %q group %d", r.LogDenied, d.logPrefix(), LogGroup),
+		})
+	}
+}
+
+func (r *renderer) addBaseChain(name, base string, rules []string) {
+	r.memo.chains[name] = &chain{Chain: nft.Chain{Name: name, Base: base, Rules: rules}, round: r.memo.round}
 }
 
 // accepted are the rules for what passes without a check.

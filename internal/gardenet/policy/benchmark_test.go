@@ -59,21 +59,33 @@ func BenchmarkFor(b *testing.B) {
 	b.ReportMetric(float64(lines), "rules")
 }
 
-// What an agent does when one pod comes.
-func BenchmarkFor_DifferenceOfOnePod(b *testing.B) {
-	c := largeCluster(b)
-	before := For(c, Options{Recheck: true, Generation: 1})
-	after := c
+func addedPod(c Cluster) *corev1.Pod {
 	added := c.Pods[7].DeepCopy()
 	added.Name, added.Status.PodIPs = "added", []corev1.PodIP{{IP: "10.0.7.250"}, {IP: "fd00:10::fffa"}}
-	after.Pods = append(slices.Clone(c.Pods), added)
+	return added
+}
+
+// What an agent does when one pod comes, and when it goes, which makes rules narrower.
+func BenchmarkMemo_DifferenceOfOnePod(b *testing.B) {
+	without, memo := largeCluster(b), &Memo{}
+	with := without
+	with.Pods = append(slices.Clone(without.Pods), addedPod(without))
+	generation := uint8(1)
+	before := memo.For(without, Options{Recheck: true, Generation: generation})
 	size := 0
 	for b.Loop() {
-		rules := For(after, Options{Recheck: true, Generation: 1})
-		if Narrows(before, rules) {
+		after := memo.For(with, Options{Recheck: true, Generation: generation})
+		if Narrows(before, after) {
 			b.Fatal("a pod more is reported as less")
 		}
-		size = len(nft.Difference(tableOf(before), tableOf(rules)))
+		size = len(nft.Difference(tableOf(before), tableOf(after)))
+		before = memo.For(without, Options{Recheck: true, Generation: generation})
+		if !Narrows(after, before) {
+			b.Fatal("a pod less is not reported")
+		}
+		generation++
+		before = memo.For(without, Options{Recheck: true, Generation: generation})
+		size = max(size, len(nft.Difference(tableOf(after), tableOf(before))))
 	}
 	b.ReportMetric(float64(size), "bytes")
 }

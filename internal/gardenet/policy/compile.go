@@ -13,6 +13,8 @@ type compiled struct {
 	// names are those of ports in ingress rules, sorted.
 	names []portName
 	rules map[direction][]rule
+	// round is that of the last computation in which it was there.
+	round int
 }
 
 // rule is what a rule of a policy allows: packets that match one of the peers and one of the ports.

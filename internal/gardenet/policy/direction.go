@@ -22,6 +22,14 @@ func (d direction) counter() string {
 	return CounterEgress
 }
 
+// logPrefix is the prefix in the log of packets that are denied.
+func (d direction) logPrefix() string {
+	if d == ingress {
+		return LogIngress
+	}
+	return LogEgress
+}
+
 // isolates reports whether a policy isolates the pods that it selects.
 func (d direction) isolates(policy *networkingv1.NetworkPolicy) bool {
 	if len(policy.Spec.PolicyTypes) == 0 {

@@ -61,6 +61,7 @@ func goldenTables(t testing.TB) map[string]nft.Table {
 	return map[string]nft.Table{
 		"no-policies.nft":  tableOf(For(one, keep)),
 		"default-deny.nft": tableOf(For(shop(t, "shop: podSelector: {}, policyTypes: [Ingress, Egress]"), recheck)),
+		"log-denied.nft":   tableOf(For(shop(t, "shop: podSelector: {}, policyTypes: [Ingress, Egress]"), Options{Recheck: true, Generation: 3, LogDenied: 10})),
 		"ingress.nft": tableOf(For(shop(t,
 			"shop: podSelector: {matchExpressions: [{key: app, operator: In, values: [web, api]}]}, ingress: [{from: [{podSelector: {matchLabels: {app: client}}}, "+
 				"{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: data}}}], ports: [{port: http}, {port: 9000, endPort: 9010}, {port: 53, protocol: UDP}]}]",
@@ -103,7 +104,7 @@ func TestFor_InTheKernel(t *testing.T) {
 	tables := slices.Collect(maps.Values(goldenTables(t)))
 	for seed := range 40 {
 		o := randomCluster(&choices{random: rand.New(rand.NewPCG(uint64(seed), 2))})
-		tables = append(tables, tableOf(For(o.on(o.nodes[seed%2]), Options{Recheck: seed%4 > 0, Generation: uint8(seed)})))
+		tables = append(tables, tableOf(For(o.on(o.nodes[seed%2]), Options{Recheck: seed%4 > 0, Generation: uint8(seed), LogDenied: seed % 7})))
 	}
 	for _, table := range tables {
 		require.NoError(t, nfttest.Apply(t, table.Text(), true))

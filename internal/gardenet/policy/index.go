@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -30,23 +29,30 @@ func familyOf(address netip.Addr) family {
 type index struct {
 	Cluster
 	namespaces map[string]labels.Set
-	// all are the pods that have an address of their own, byLabel the same by each of their labels.
-	all     []*pod
+	// pods are those that have an address of their own, byLabel the same by each of their labels, nil before they are searched.
+	pods    []*pod
 	byLabel map[label][]*pod
 	// local are those of the node.
 	local []*pod
 	// policies are by namespace, sorted.
-	policies map[string][]*networkingv1.NetworkPolicy
+	policies map[string][]*compiled
+	// found are the pods in a scope, by its key.
+	found map[string][]*pod
 }
 
 // label is a label with its value.
 type label struct{ key, value string }
 
-// pod is a pod with addresses of its own.
+// pod is a pod with addresses of its own. Another one stands for the pod when anything but round and isolations is different.
 type pod struct {
 	*corev1.Pod
-	labels    labels.Set
-	addresses []address
+	labels labels.Set
+	// claimed are all of its addresses, addresses those that no pod has got since.
+	claimed, addresses []address
+	// round is that of the last computation in which it was there.
+	round int
+	// isolations are what policies mean for it, if it is on the node.
+	isolations map[direction]isolation
 }
 
 // address is an address of a pod, with its text, which is needed often.
@@ -56,53 +62,41 @@ type address struct {
 	family family
 }
 
-func newIndex(c Cluster) *index {
-	idx := &index{
-		Cluster: c, namespaces: map[string]labels.Set{}, byLabel: map[label][]*pod{},
-		policies: map[string][]*networkingv1.NetworkPolicy{},
+func newPod(object *corev1.Pod) *pod {
+	p := &pod{Pod: object, labels: object.Labels}
+	for _, parsed := range addressesOf(object) {
+		p.claimed = append(p.claimed, address{Addr: parsed, text: parsed.String(), family: familyOf(parsed)})
 	}
-	for _, namespace := range c.Namespaces {
-		idx.namespaces[namespace.Name] = namespace.Labels
-	}
-	for _, policy := range c.Policies {
-		idx.policies[policy.Namespace] = append(idx.policies[policy.Namespace], policy)
-	}
-	for _, policies := range idx.policies {
-		slices.SortFunc(policies, func(a, b *networkingv1.NetworkPolicy) int { return cmp.Compare(a.Name, b.Name) })
-	}
-	idx.addPods(c.Pods)
-	return idx
+	p.addresses = p.claimed
+	return p
 }
 
-// addPods adds those that have addresses of their own.
-func (idx *index) addPods(all []*corev1.Pod) {
-	pods := make([]*corev1.Pod, 0, len(all))
-	for _, each := range all {
-		if !each.Spec.HostNetwork && each.Status.Phase != corev1.PodSucceeded && each.Status.Phase != corev1.PodFailed {
-			pods = append(pods, each)
+// owners decides which pod has an address that several have in their status: the one that was created last.
+type owners struct {
+	pods      []*pod
+	byAddress map[netip.Addr]*pod
+}
+
+func newOwners(pods int) *owners {
+	return &owners{pods: make([]*pod, 0, pods), byAddress: make(map[netip.Addr]*pod, pods)}
+}
+
+func (o *owners) add(p *pod) {
+	o.pods = append(o.pods, p)
+	for _, each := range p.claimed {
+		if other := o.byAddress[each.Addr]; other == nil || newestFirst(p.Pod, other.Pod) < 0 {
+			o.byAddress[each.Addr] = p
 		}
 	}
-	slices.SortFunc(pods, newestFirst)
-	taken := make(map[netip.Addr]bool, len(pods))
-	for _, each := range pods {
-		added := &pod{Pod: each, labels: each.Labels}
-		for _, parsed := range addressesOf(each) {
-			if !taken[parsed] {
-				taken[parsed] = true
-				added.addresses = append(added.addresses, address{Addr: parsed, text: parsed.String(), family: familyOf(parsed)})
-			}
-		}
-		if len(added.addresses) == 0 {
-			continue
-		}
-		idx.all = append(idx.all, added)
-		for key, value := range each.Labels {
-			idx.byLabel[label{key, value}] = append(idx.byLabel[label{key, value}], added)
-		}
-		if each.Spec.NodeName == idx.Node {
-			idx.local = append(idx.local, added)
-		}
+}
+
+// of returns the addresses of a pod.
+func (o *owners) of(p *pod) []address {
+	isOthers := func(a address) bool { return o.byAddress[a.Addr] != p }
+	if !slices.ContainsFunc(p.claimed, isOthers) {
+		return p.claimed
 	}
+	return slices.DeleteFunc(slices.Clone(p.claimed), isOthers)
 }
 
 // newestFirst is an order of pods that does not depend on that of a list.

@@ -25,7 +25,7 @@ type view struct {
 }
 
 func newView(rules Rules) view {
-	v := view{sets: map[string]nft.Set{}, chains: map[string]nft.Chain{}, isolated: map[string]map[string]string{}, known: map[string]bool{}}
+	v := view{sets: make(map[string]nft.Set, len(rules.Sets)), chains: make(map[string]nft.Chain, len(rules.Chains)), isolated: map[string]map[string]string{}, known: map[string]bool{}}
 	for _, chain := range rules.Chains {
 		v.chains[chain.Name] = chain
 	}
@@ -68,7 +68,8 @@ func withoutConnections(rules []string) (others []string) {
 // losesElements reports whether an element of a set is gone. Sets that are gone are not in use any more.
 func (v view) losesElements(after view) bool {
 	for name, set := range v.sets {
-		if other, stays := after.sets[name]; stays && !strings.HasPrefix(name, "self-") && !contains(other.Elements, set.Elements) {
+		other, stays := after.sets[name]
+		if stays && !nft.SameList(set.Elements, other.Elements) && !strings.HasPrefix(name, "self-") && !contains(other.Elements, set.Elements) {
 			return true
 		}
 	}

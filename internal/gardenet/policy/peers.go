@@ -3,7 +3,6 @@ package policy
 import (
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -35,51 +34,45 @@ type scope struct {
 	namespace  string
 	namespaces *selector
 	pods       selector
+	// key is equal for scopes that are.
+	key string
 }
 
 func newScope(namespace string, peer *networkingv1.NetworkPolicyPeer) scope {
-	s := scope{namespace: namespace, pods: selector{Selector: labels.Everything()}}
+	s := everything()
 	if peer.PodSelector != nil {
 		s.pods = parse(peer.PodSelector)
 	}
 	if peer.NamespaceSelector != nil {
 		namespaces := parse(peer.NamespaceSelector)
-		s.namespace, s.namespaces = "", &namespaces
+		s.namespaces = &namespaces
+		s.key = "namespaces " + s.namespaces.key + "\npods " + s.pods.key
+		return s
 	}
+	s.namespace, s.key = namespace, "namespace "+namespace+"\npods "+s.pods.key
 	return s
 }
 
 // everything is the scope of a rule without peers.
 func everything() scope {
-	return scope{pods: selector{Selector: labels.Everything()}}
-}
-
-func (s scope) key() string {
-	switch {
-	case s.namespaces != nil:
-		return "namespaces " + s.namespaces.key + "\npods " + s.pods.key
-	case s.namespace != "":
-		return "namespace " + s.namespace + "\npods " + s.pods.key
-	default:
-		return "pods " + s.pods.key
-	}
+	return scope{pods: selector{Selector: labels.Everything()}, key: "pods "}
 }
 
 // members returns the pods in a scope. Sets of several families and ports need the same ones.
-func (r *renderer) members(s scope) []*pod {
-	key := s.key()
-	members, done := r.found[key]
+func (idx *index) members(s scope) []*pod {
+	members, done := idx.found[s.key]
 	if !done {
-		members = r.find(s)
-		r.found[key] = members
+		members = idx.in(s, idx.candidates(s.pods))
+		idx.found[s.key] = members
 	}
 	return members
 }
 
-func (idx *index) find(s scope) (members []*pod) {
+// in returns those of some pods that are in a scope.
+func (idx *index) in(s scope, pods []*pod) (members []*pod) {
 	inScope := idx.namespacesOf(s)
-	for _, pod := range idx.candidates(s.pods) {
-		if inScope(pod.Namespace) && s.pods.Matches(pod.labels) {
+	for _, pod := range pods {
+		if s.pods.Matches(pod.labels) && inScope(pod.Namespace) {
 			members = append(members, pod)
 		}
 	}
@@ -91,23 +84,28 @@ func (idx *index) namespacesOf(s scope) func(namespace string) bool {
 	if s.namespaces == nil {
 		return func(namespace string) bool { return s.namespace == "" || s.namespace == namespace }
 	}
-	matching := make(map[string]bool, len(idx.namespaces))
-	for name, set := range idx.namespaces {
-		matching[name] = s.namespaces.Matches(set)
+	matches := map[string]bool{}
+	return func(namespace string) bool {
+		match, done := matches[namespace]
+		if !done {
+			labels, exists := idx.namespaces[namespace]
+			match = exists && s.namespaces.Matches(labels)
+			matches[namespace] = match
+		}
+		return match
 	}
-	return func(namespace string) bool { return matching[namespace] }
 }
 
 // candidates returns pods among which are all that a selector matches. If it requires values of a label, these are the pods with such a value.
 func (idx *index) candidates(s selector) []*pod {
 	requirements, _ := s.Requirements()
-	fewest := idx.all
+	fewest := idx.pods
 	for _, requirement := range requirements {
 		switch requirement.Operator() {
 		case selection.In, selection.Equals, selection.DoubleEquals:
 			var pods []*pod
 			for value := range requirement.Values() {
-				pods = append(pods, idx.byLabel[label{requirement.Key(), value}]...)
+				pods = append(pods, idx.with(label{requirement.Key(), value})...)
 			}
 			if len(pods) < len(fewest) {
 				fewest = pods
@@ -117,44 +115,47 @@ func (idx *index) candidates(s selector) []*pod {
 	return fewest
 }
 
-// selected returns the name of the set with the addresses of the pods in a scope.
-func (r *renderer) selected(s scope, f family) string {
-	return r.set("sel-"+hash(s.key())+"-"+string(f), nft.Set{Type: f.address()}, func(add func(string)) {
-		for _, pod := range r.members(s) {
-			for _, address := range pod.addresses {
-				if address.family == f {
-					add(address.text)
-				}
+// with returns the pods that have a label.
+func (idx *index) with(wanted label) []*pod {
+	if idx.byLabel == nil {
+		idx.byLabel = map[label][]*pod{}
+		for _, each := range idx.pods {
+			for key, value := range each.labels {
+				idx.byLabel[label{key, value}] = append(idx.byLabel[label{key, value}], each)
 			}
 		}
-	})
+	}
+	return idx.byLabel[wanted]
+}
+
+// selected returns the name of the set with the addresses of the pods in a scope.
+func (r *renderer) selected(s scope, f family) string {
+	return r.set("sel-"+hash(s.key)+"-"+string(f), set{Set: nft.Set{Type: f.address()}, scope: &s, elements: func(pod *pod, add func(string)) {
+		for _, address := range pod.addresses {
+			if address.family == f {
+				add(address.text)
+			}
+		}
+	}})
 }
 
 // namedPorts returns the name of the set with the ports that have one of some names in the pods of a scope.
 func (r *renderer) namedPorts(s scope, names []portName, f family) string {
 	var key strings.Builder
-	key.WriteString(s.key())
+	key.WriteString(s.key)
 	for _, name := range names {
 		key.WriteString("\n" + name.protocol + " " + name.name)
 	}
-	return r.set("np-"+hash(key.String())+"-"+string(f), nft.Set{Type: f.address() + " . inet_proto . inet_service"}, func(add func(string)) {
-		for _, pod := range r.members(s) {
-			for _, name := range names {
-				for _, number := range pod.numbers(name) {
-					addPort(add, pod, f, name.protocol, number)
+	declared := nft.Set{Type: f.address() + " . inet_proto . inet_service"}
+	return r.set("np-"+hash(key.String())+"-"+string(f), set{Set: declared, scope: &s, elements: func(pod *pod, add func(string)) {
+		for _, ports := range pod.namedPorts(names) {
+			for _, address := range pod.addresses {
+				if address.family == f {
+					add(address.text + ports)
 				}
 			}
 		}
-	})
-}
-
-// addPort adds a port of a pod at its addresses of a family.
-func addPort(add func(string), pod *pod, f family, protocol string, number int32) {
-	for _, address := range pod.addresses {
-		if address.family == f {
-			add(address.text + " . " + protocol + " . " + strconv.Itoa(int(number)))
-		}
-	}
+	}})
 }
 
 // block returns the match of a block without its exceptions, if any address is left, and of a family that the node's pods have. A block that cannot be read, or
@@ -188,11 +189,9 @@ func (r *renderer) inBlock(block []netip.Prefix, f family) string {
 	for _, prefix := range block {
 		texts = append(texts, prefixText(prefix))
 	}
-	return r.set("blk-"+hash(strings.Join(texts, "\n"))+"-"+string(f), nft.Set{Type: f.address(), Interval: true}, func(add func(string)) {
-		for _, text := range texts {
-			add(text)
-		}
-	})
+	name := "blk-" + hash(strings.Join(texts, "\n")) + "-" + string(f)
+	slices.Sort(texts)
+	return r.set(name, set{Set: nft.Set{Type: f.address(), Interval: true, Elements: texts}})
 }
 
 // prefixText is nft's form of a prefix: a single address has no length.

@@ -38,7 +38,6 @@ package policy
 
 import (
 	"cmp"
-	"maps"
 	"net/netip"
 	"slices"
 
@@ -55,6 +54,14 @@ const (
 	CounterEgress  = "dropped-egress"
 	// CounterUnknown counts packets of pods, or to pods, that are not known.
 	CounterUnknown = "dropped-unknown"
+)
+
+// LogGroup is the group of the kernel's packet log (NFLOG) for packets that policies forbid. LogIngress and LogEgress are the prefixes: what a pod must not receive,
+// and what it must not send.
+const (
+	LogGroup   = 100
+	LogIngress = "ingress"
+	LogEgress  = "egress"
 )
 
 // MarkMask are the bits of conntrack marks that hold the generation. Other bits are left as they are.
@@ -79,6 +86,8 @@ type Options struct {
 	// Generation is that of the rules, 1 to 255. It is stored in the conntrack mark of each connection that they have accepted. It has to be another one when
 	// rules become narrower. After 255 comes 1: a connection that sent nothing during 254 changes is not checked again.
 	Generation uint8
+	// LogDenied is how many packets that policies forbid are sent to LogGroup in a second in each direction, with LogIngress or LogEgress; 0 is none.
+	LogDenied int
 }
 
 // Rules are a part of a table.
@@ -89,26 +98,8 @@ type Rules struct {
 }
 
 // For returns the rules that enforce policies for the pods of a node. The order of the cluster's lists makes no difference.
-func For(c Cluster, o Options) Rules {
-	r := newRenderer(newIndex(c), o)
-	for _, pod := range r.local {
-		r.addLocal(pod)
-		r.isolate(pod, ingress)
-		r.isolate(pod, egress)
-	}
-	r.addBase()
-	for name, set := range r.sets {
-		slices.Sort(set.Elements)
-		set.Elements = slices.Compact(set.Elements)
-		r.sets[name] = set
-	}
-	return Rules{
-		Counters: []string{CounterEgress, CounterIngress, CounterUnknown},
-		Sets:     sorted(r.sets, func(s nft.Set) string { return s.Name }),
-		Chains:   sorted(r.chains, func(c nft.Chain) string { return c.Name }),
-	}
-}
+func For(c Cluster, o Options) Rules { return new(Memo).For(c, o) }
 
-func sorted[T any](byName map[string]T, name func(T) string) []T {
-	return slices.SortedFunc(maps.Values(byName), func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+func sortByName[T any](all []T, name func(T) string) {
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

@@ -94,6 +94,16 @@ func (p *pod) numbers(name portName) []int32 {
 	return numbers
 }
 
+// namedPorts returns the texts of the ports that have one of some names, as they follow an address in an element.
+func (p *pod) namedPorts(names []portName) (texts []string) {
+	for _, name := range names {
+		for _, number := range p.numbers(name) {
+			texts = append(texts, " . "+name.protocol+" . "+strconv.Itoa(int(number)))
+		}
+	}
+	return texts
+}
+
 // expressions returns one for each protocol, and an empty one if any packet matches.
 func (p ports) expressions(s side) []string {
 	if p.any {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	networkingv1 "k8s.io/api/networking/v1"
-
 	"github.com/trellis-garden/trellis/internal/gardenet/nft"
 )
 
@@ -16,29 +14,27 @@ import (
 type renderer struct {
 	*index
 	Options
+	memo     *Memo
+	changed  changes
 	families []family
 	sides    []side
-	compiled map[*networkingv1.NetworkPolicy]*compiled
-	// found are the pods in a scope, by its key.
-	found  map[string][]*pod
-	sets   map[string]nft.Set
-	chains map[string]nft.Chain
+	// own are the elements of the sets and maps that are there without policies, by name.
+	own map[string][]string
+	// used are the sets of the chain that is being written.
+	used []*set
 }
 
-func newRenderer(idx *index, o Options) *renderer {
-	r := &renderer{
-		index: idx, Options: o, families: idx.families(), sides: []side{requests},
-		compiled: map[*networkingv1.NetworkPolicy]*compiled{}, found: map[string][]*pod{}, sets: map[string]nft.Set{}, chains: map[string]nft.Chain{},
-	}
+func newRenderer(m *Memo, idx *index, changed changes, o Options) *renderer {
+	r := &renderer{index: idx, Options: o, memo: m, changed: changed, families: m.families, sides: []side{requests}, own: map[string][]string{}}
 	if o.Recheck {
 		r.sides = append(r.sides, replies)
 	}
 	for _, family := range r.families {
-		r.sets[known(family)] = nft.Set{Name: known(family), Type: family.address()}
-		r.sets[self(family)] = nft.Set{Name: self(family), Type: family.address() + " . " + family.address()}
+		r.addOwn(known(family), nft.Set{Type: family.address()})
+		r.addOwn(self(family), nft.Set{Type: family.address() + " . " + family.address()})
 		for _, side := range r.sides {
 			for _, d := range []direction{ingress, egress} {
-				r.sets[isolated(d, side, family)] = nft.Set{Name: isolated(d, side, family), Type: family.address(), Verdicts: true}
+				r.addOwn(isolated(d, side, family), nft.Set{Type: family.address(), Verdicts: true})
 			}
 		}
 	}
@@ -66,35 +62,76 @@ func (r *renderer) addLocal(pod *pod) {
 	}
 }
 
+// isolation is what policies mean for a pod in a direction.
+type isolation struct {
+	// among are all policies of the pod's namespace; by are those of them that isolate the pod.
+	among, by []*compiled
+	// identity is a part of the names of chains.
+	identity string
+}
+
+// chain is a chain for pods that the same policies isolate, with the sets that its rules use.
+type chain struct {
+	nft.Chain
+	policies []*compiled
+	sets     []*set
+	// round is that of the last computation that used it.
+	round int
+}
+
 // isolate adds what policies mean for a pod of the node in a direction.
 func (r *renderer) isolate(pod *pod, d direction) {
-	selecting := r.selecting(pod, d)
-	if len(selecting) == 0 {
+	isolation := r.isolationOf(pod, d)
+	if len(isolation.by) == 0 {
 		return
 	}
-	identity := identity(selecting, pod, d)
 	for _, side := range r.sides {
-		chain := string(d) + string(side) + "-" + hash(identity)
-		if _, done := r.chains[chain]; !done {
-			r.chains[chain] = nft.Chain{Name: chain, Rules: r.chain(selecting, d, side, pod)}
-		}
+		name := string(d) + string(side) + "-" + isolation.identity
+		r.addChain(name, isolation.by, d, side, pod)
 		for _, address := range pod.addresses {
-			r.insert(isolated(d, side, address.family), address.text+" : jump "+chain)
+			r.insert(isolated(d, side, address.family), address.text+" : jump "+name)
 		}
 	}
 }
 
-// selecting returns the policies that isolate a pod in a direction.
-func (r *renderer) selecting(pod *pod, d direction) (selecting []*compiled) {
-	for _, policy := range r.policies[pod.Namespace] {
-		if r.compiled[policy] == nil {
-			r.compiled[policy] = compile(policy)
-		}
-		if each := r.compiled[policy]; d.isolates(policy) && each.selector.Matches(pod.labels) {
-			selecting = append(selecting, each)
+// isolationOf returns the policies that isolate a pod in a direction.
+func (r *renderer) isolationOf(pod *pod, d direction) isolation {
+	among := r.policies[pod.Namespace]
+	if former, done := pod.isolations[d]; done && slices.Equal(former.among, among) {
+		return former
+	}
+	found := isolation{among: among}
+	for _, policy := range among {
+		if d.isolates(policy.NetworkPolicy) && policy.selector.Matches(pod.labels) {
+			found.by = append(found.by, policy)
 		}
 	}
-	return selecting
+	if len(found.by) > 0 {
+		found.identity = hash(identity(found.by, pod, d))
+	}
+	if pod.isolations == nil {
+		pod.isolations = map[direction]isolation{}
+	}
+	pod.isolations[d] = found
+	return found
+}
+
+// addChain adds a chain for what policies allow, and the sets that it uses.
+func (r *renderer) addChain(name string, policies []*compiled, d direction, s side, pod *pod) {
+	known := r.memo.chains[name]
+	if known == nil || !slices.Equal(known.policies, policies) {
+		r.used = nil
+		rules := r.chain(policies, d, s, pod)
+		known = &chain{Chain: nft.Chain{Name: name, Rules: rules}, policies: policies, sets: r.used}
+		r.memo.chains[name] = known
+	}
+	if known.round == r.memo.round {
+		return
+	}
+	known.round = r.memo.round
+	for _, set := range known.sets {
+		r.update(set)
+	}
 }
 
 // identity is equal for pods that share a chain: those that the same policies select, and that have the same numbers for the ports that the policies name.
@@ -123,8 +160,11 @@ func (r *renderer) chain(selecting []*compiled, d direction, s side, pod *pod) [
 		}
 	}
 	slices.Sort(allowing)
-	drop := fmt.Sprintf("counter name %q drop comment %q", d.counter(), comment(pod.Namespace+": "+strings.Join(names, ", ")))
-	return append(slices.Compact(allowing), drop)
+	rules := slices.Compact(allowing)
+	if r.LogDenied > 0 {
+		rules = append(rules, "jump "+logChain(d))
+	}
+	return append(rules, fmt.Sprintf("counter name %q drop comment %q", d.counter(), comment(pod.Namespace+": "+strings.Join(names, ", "))))
 }
 
 // maxComment is how many bytes nft takes for a comment.
@@ -137,21 +177,29 @@ func comment(text string) string {
 	return text[:maxComment-3] + "..."
 }
 
-// set adds a set, if it is not there yet, and returns its name.
-func (r *renderer) set(name string, set nft.Set, fill func(add func(element string))) string {
-	if _, done := r.sets[name]; !done {
-		set.Name = name
-		fill(func(element string) { set.Elements = append(set.Elements, element) })
-		r.sets[name] = set
-	}
+// set makes the chain that is being written use a set, and returns its name.
+func (r *renderer) set(name string, given set) string {
+	r.used = append(r.used, r.use(name, given))
 	return name
 }
 
-// insert adds an element to a set that is there.
-func (r *renderer) insert(name, element string) {
-	set := r.sets[name]
-	set.Elements = append(set.Elements, element)
-	r.sets[name] = set
+// addOwn adds a set that is there without policies.
+func (r *renderer) addOwn(name string, declared nft.Set) {
+	r.use(name, set{Set: declared})
+	r.own[name] = nil
+}
+
+// insert adds an element to such a set.
+func (r *renderer) insert(name, element string) { r.own[name] = append(r.own[name], element) }
+
+// fillOwn gives these sets their elements.
+func (r *renderer) fillOwn() {
+	for name, elements := range r.own {
+		slices.Sort(elements)
+		if set := r.memo.sets[name]; !slices.Equal(set.Elements, elements) {
+			set.Elements = elements
+		}
+	}
 }
 
 // hash is the part of a name that stands for what the name is for. Its 80 bits keep users from finding two policies with one name.
@@ -162,4 +210,9 @@ func hash(identity string) string {
 
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " ")
+}
+
+// changesIn returns the pods that are in a scope no longer, and those that are new in it.
+func (r *renderer) changesIn(s scope) (gone, came []*pod) {
+	return r.in(s, r.changed.gone), r.in(s, r.changed.came)
 }

@@ -21,6 +21,10 @@ func (s *simulator) rule(text string) (simulatedRule, error) {
 		case words[0] == "jump" || words[0] == "goto":
 			result := outcome{words[0], words[1]}
 			rule.action, words = func(*packet) outcome { return result }, words[2:]
+		case words[0] == "limit" && words[1] == "rate": // no limit is reached here
+			words = words[3:]
+		case words[0] == "log" && words[1] == "prefix":
+			rule.counter, words = "logged-"+strings.Trim(words[2], `"`), words[5:]
 		case words[0] == "counter" && words[1] == "name":
 			rule.counter, words = strings.Trim(words[2], `"`), words[3:]
 		case strings.HasPrefix(strings.Join(words, " "), "ct mark set ct mark & "):

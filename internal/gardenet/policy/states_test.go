@@ -70,6 +70,30 @@ func TestFor_Packets(t *testing.T) {
 	}
 }
 
+// Denied packets are logged once, by the pod's node, in the direction that forbids them. Packets of pods that are not known are not.
+func TestFor_LogDenied(t *testing.T) {
+	const denyAll = "shop: podSelector: {}, policyTypes: [Ingress, Egress]"
+	options := Options{Recheck: true, Generation: generation, LogDenied: 10}
+	for sentence, test := range map[string]struct {
+		policy   string
+		from, to string
+		want     map[string]int
+	}{
+		"sent":     {denyAll, "10.0.1.2", "10.0.1.3", map[string]int{CounterEgress: 1, "logged-egress": 1}},
+		"received": {denyWeb, "10.0.1.2", "10.0.1.3", map[string]int{CounterIngress: 1, "logged-ingress": 1}},
+		"allowed":  {denyWeb, "10.0.1.2", "10.0.1.4", map[string]int{}},
+		"unknown":  {denyAll, "10.0.1.77", "10.0.1.3", map[string]int{CounterUnknown: 1}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s, err := simulate(tableOf(For(shop(t, test.policy), options)).Text())
+			require.NoError(t, err)
+			p := between(test.from, test.to, packet{protocol: "tcp", dport: 8080, state: "new"})
+			s.passes(chainForward, &p)
+			assert.Equal(t, test.want, s.counters)
+		})
+	}
+}
+
 // What cannot be read allows nothing.
 func TestFor_Unreadable(t *testing.T) {
 	for sentence, policy := range map[string]string{

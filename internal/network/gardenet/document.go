@@ -37,6 +37,9 @@ func (s *settings) agentConfig() config.Config {
 	}
 	if policy := s.config.NetworkPolicy; *policy.Enabled {
 		c.NetworkPolicy = &config.NetworkPolicy{Recheck: policy.Established == v1alpha1.EstablishedRecheck}
+		if denied := s.config.Logging.DeniedPackets; *denied.Enabled {
+			c.NetworkPolicy.LogDenied = *denied.PerSecond
+		}
 	}
 	return c
 }

@@ -30,7 +30,7 @@ func TestDriver_Validate(t *testing.T) {
 		shoot *network.Shoot
 		want  string
 	}{
-		"the placeholder of Gardener's documentation": {shootOn(t, "aws", "gardenetCustomConfigField: value"), "the fields are bandwidth, hostPorts, ipam"},
+		"the placeholder of Gardener's documentation": {shootOn(t, "aws", "gardenetCustomConfigField: value"), "the fields are bandwidth, hostPorts, ipam, logging"},
 		"a value that is not possible":                {shootOn(t, "aws", "mtu: 1"), "spec.networking.providerConfig.mtu: Invalid value: 1"},
 		"a range of the second family": {
 			shootOn(t, "aws", "masquerade: {nonMasqueradeCIDRs: ['2001:db8::/32']}", withFamilies(ipv4, ipv6), func(s *network.Shoot) { s.Families = s.Families[:1] }), "",

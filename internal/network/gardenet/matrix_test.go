@@ -30,7 +30,7 @@ func matrix(t *testing.T) []matrixCase {
 	for _, setting := range []string{
 		"", "mtu: 1400", "masquerade: {enabled: false}", "masquerade: {nonMasqueradeCIDRs: [172.16.0.0/12, 192.168.0.0/16]}",
 		"snatToUpstreamDNS: {enabled: false}", "{masquerade: {enabled: false}, snatToUpstreamDNS: {enabled: false}}", "networkPolicy: {enabled: false}",
-		"networkPolicy: {established: keep}", "hostPorts: {enabled: false}", "bandwidth: {enabled: false}", "overlay: {vxlan: {port: 4790, id: 7}}",
+		"networkPolicy: {established: keep}", "hostPorts: {enabled: false}", "bandwidth: {enabled: false}", "logging: {deniedPackets: {enabled: true}}", "overlay: {vxlan: {port: 4790, id: 7}}",
 		"overlay: {enabled: true, vxlan: {port: 4790, id: 7}}", "resources: {node: {requests: {memory: 300Mi}}}", "resources: {node: {limits: {cpu: 1, memory: 1Gi}}}",
 		"overlay: {enabled: true, createPodRoutes: true}", "gardenetCustomConfigField: value", "ipam: {type: host-local, cidr: usePodCIDR}",
 	} {

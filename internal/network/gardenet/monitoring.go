@@ -115,6 +115,7 @@ func dashboard() monitoring.Dashboard {
 		}},
 		{Title: "Pods and policies", Panels: []monitoring.Panel{
 			monitoring.TimeSeries("Free addresses for pods", "short", `gardenet_pod_addresses_free{node=~"$node"}`, "{{node}} {{family}}"),
+			monitoring.TimeSeries("Dropped packets", "pps", `rate(gardenet_dropped_packets_total{node=~"$node"}[$__rate_interval])`, "{{node}} {{reason}}"),
 			monitoring.TimeSeries("Changes that made rules narrower", "short", `changes(gardenet_generation{node=~"$node"}[$__rate_interval])`, "{{node}}"),
 		}},
 	}

@@ -17,7 +17,7 @@ import (
 // agentMetrics are those of the agent's --list-metrics. Without NetworkPolicies it has no gardenet_pod_addresses_free.
 func agentMetrics() []string {
 	return []string{
-		"gardenet_generation", "gardenet_last_success_timestamp_seconds", "gardenet_pod_addresses_free", "gardenet_policies", "gardenet_repairs_total",
+		"gardenet_dropped_packets_total", "gardenet_generation", "gardenet_last_success_timestamp_seconds", "gardenet_pod_addresses_free", "gardenet_policies", "gardenet_repairs_total",
 		"gardenet_set_elements", "gardenet_sync_duration_seconds", "gardenet_sync_errors_total", "gardenet_unreachable_nodes",
 	}
 }

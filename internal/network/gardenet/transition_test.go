@@ -186,6 +186,7 @@ func TestDriver_Transition_WithoutStages(t *testing.T) {
 		"another MTU":            {"mtu: 1400", nil},
 		"no masquerading":        {"masquerade: {enabled: false}", nil},
 		"no policies":            {"networkPolicy: {enabled: false}", nil},
+		"a log":                  {"logging: {deniedPackets: {enabled: true, perSecond: 5}}", nil},
 		"no host ports":          {"hostPorts: {enabled: false}", nil},
 		"routes of the nodes":    {"overlay: {createPodRoutes: true}", nil},
 		"no vertical autoscaler": {"", []variation{withoutVPA}},

@@ -36,6 +36,8 @@ type Binary struct {
 	Compute func(desired.Input) (desired.State, error)
 	// NewKernel returns what changes the node.
 	NewKernel func(options KernelOptions) (agent.Kernel, error)
+	// Denied reports packets that policies forbid.
+	Denied func(ctx context.Context, report func(agent.DeniedPacket)) error
 }
 
 // KernelOptions are what the command line says about the node.

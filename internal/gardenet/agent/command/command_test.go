@@ -39,6 +39,7 @@ func (*idleKernel) Facts(context.Context, desired.Node, []desired.Node) (desired
 func (*idleKernel) Apply(context.Context, desired.State) ([]string, error)  { return nil, nil }
 func (*idleKernel) Verify(context.Context, desired.State) ([]string, error) { return nil, nil }
 func (*idleKernel) Rules(context.Context) (uint8, bool, error)              { return 0, false, nil }
+func (*idleKernel) Dropped(context.Context) (map[string]uint64, error)      { return nil, nil }
 
 // run runs the binary and returns what it has printed.
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -161,7 +162,7 @@ func TestRun_ListMetrics(t *testing.T) {
 		names = append(names, metric.Name)
 	}
 	assert.Equal(t, []string{
-		"gardenet_generation", "gardenet_last_success_timestamp_seconds", "gardenet_pod_addresses_free", "gardenet_policies", "gardenet_repairs_total",
+		"gardenet_dropped_packets_total", "gardenet_generation", "gardenet_last_success_timestamp_seconds", "gardenet_pod_addresses_free", "gardenet_policies", "gardenet_repairs_total",
 		"gardenet_set_elements", "gardenet_sync_duration_seconds", "gardenet_sync_errors_total", "gardenet_unreachable_nodes", "trellis_build_info",
 	}, names)
 }

@@ -53,7 +53,7 @@ func (b Binary) serve(ctx context.Context, o options, log logr.Logger) error {
 		return err
 	}
 	a, err := agent.New(agent.Options{
-		Node: o.node, Config: cfg, Client: client, Compute: b.Compute, Kernel: kernel,
+		Node: o.node, Config: cfg, Client: client, Compute: b.Compute, Kernel: kernel, Denied: b.Denied,
 		Registerer: registry, Log: log.WithName("agent"),
 	})
 	if err != nil {
