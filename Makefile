@@ -49,9 +49,9 @@ help: ## Explain the targets (default)
 	  /^[a-z][a-z0-9-]*:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: envtest-assets ## Show the life of Infrastructure, ControlPlane, Network and Worker; CLOUD=aws does so in AWS; DEMO_EXIT=1 cleans up and exits
+demo: envtest-assets ## Show the life of Infrastructure, ControlPlane, Network and Worker; CLOUD=aws does so in AWS, NETWORK=gardenet with our own network plugin; DEMO_EXIT=1 cleans up and exits
 	$(call say,'building the demo$(comma) which takes minutes the first time')
-	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo $(if $(CLOUD),--cloud '$(CLOUD)')
+	@cd e2e && $(GO) build -o $(CACHE)/e2e/ ./cmd/demo && exec $(CACHE)/e2e/demo $(if $(CLOUD),--cloud '$(CLOUD)') $(if $(NETWORK),--network '$(NETWORK)')
 
 ##@ Build
 

@@ -24,24 +24,31 @@ const demoTimeout = 20 * time.Minute
 // sample is a line that a demo must print, and where it stands.
 type sample struct{ place, line string }
 
-// TestDemo runs the demo in each cloud once, as DEMO_EXIT=1 make demo does, and looks for the lines that pages show of it, or a file where no page does.
+// TestDemo runs the demo in each cloud, and with our own network plugin, once, as DEMO_EXIT=1 make demo does, and looks for the lines that pages show of it, or a file where no page does.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	program := buildDemo(t)
-	for cloud, samples := range map[string][]sample{"openstack": onPages(t), "aws": inFile(t, "testdata/demo-aws.txt")} {
-		t.Run(cloud, func(t *testing.T) {
+	for name, run := range map[string]struct {
+		flag    string
+		samples []sample
+	}{
+		"openstack": {"--cloud=openstack", onPages(t)},
+		"aws":       {"--cloud=aws", inFile(t, "testdata/demo-aws.txt")},
+		"gardenet":  {"--network=gardenet", inFile(t, "testdata/demo-gardenet.txt")},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var printed []string
-			for line := range strings.Lines(runDemo(t, program, cloud)) {
+			for line := range strings.Lines(runDemo(t, program, run.flag)) {
 				printed = append(printed, normalize(line))
 			}
-			for _, s := range samples {
+			for _, s := range run.samples {
 				want := normalize(s.line)
 				assert.True(t, slices.ContainsFunc(printed, func(line string) bool { return isLike(line, want) }),
 					"%s shows a line that the demo does not print:\n  %s\nwithout what differs in each run:\n  %s\nThe demo prints:\n  %s",
 					s.place, strings.TrimSpace(s.line), want, strings.Join(nearest(printed, want), "\n  "))
 			}
-			assert.Greater(t, len(samples), 20)
+			assert.Greater(t, len(run.samples), 20)
 		})
 	}
 }
@@ -93,8 +100,8 @@ func buildDemo(t *testing.T) string {
 	return program
 }
 
-// runDemo returns the output of the demo in a cloud, which must end with exit code 0.
-func runDemo(t *testing.T, program, cloud string) string {
+// runDemo returns the output of the demo with a flag, which must end with exit code 0.
+func runDemo(t *testing.T, program, flag string) string {
 	t.Helper()
 	output := filepath.Join(t.TempDir(), "output")
 	file, err := os.Create(output)
@@ -102,7 +109,7 @@ func runDemo(t *testing.T, program, cloud string) string {
 	defer func() { _ = file.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), demoTimeout)
 	defer cancel()
-	show := exec.CommandContext(ctx, program, "--cloud", cloud)
+	show := exec.CommandContext(ctx, program, flag)
 	show.Dir, show.Stdout, show.Stderr = filepath.Join(string(newCheckout(t)), "e2e"), file, file
 	show.Env = append(os.Environ(), "DEMO_EXIT=1", "NO_COLOR=1")
 	show.Cancel = func() error { return show.Process.Signal(syscall.SIGTERM) } // it stops its processes

@@ -48,6 +48,7 @@ func TestPackets(t *testing.T) {
 		{"AddressesInTunnel", testAddresses},
 		{"Established", testEstablished},
 		{"Agent", testAgent},
+		{"Denied", testDenied},
 		{"Services", testServices},
 		{"ServiceRouter", testServiceRouter},
 		{"HandOver", testHandOver},

@@ -21,6 +21,7 @@ type demo struct {
 	*landscape.Landscape
 	screen *terminal.Screen
 	entry  cloudEntry
+	plugin pluginEntry
 	in     cloudDemo
 	shoot  *gardenlet.Shoot
 
@@ -52,7 +53,7 @@ type cloudDemo interface {
 }
 
 // run runs all steps in a cloud and stops everything at the end, even after a failure.
-func run(ctx context.Context, screen *terminal.Screen, in cloudEntry, latency time.Duration, exit bool) (err error) {
+func run(ctx context.Context, screen *terminal.Screen, in cloudEntry, plugin pluginEntry, latency time.Duration, exit bool) (err error) {
 	screen.Heading(in.heading)
 	l, err := landscape.Start(ctx, screen, landscape.Options{
 		Cloud: in.start(latency), Type: in.name, Clusters: true, Machines: true, InSteps: true,
@@ -61,7 +62,7 @@ func run(ctx context.Context, screen *terminal.Screen, in cloudEntry, latency ti
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Stop()) }()
-	d := &demo{Landscape: l, screen: screen, entry: in}
+	d := &demo{Landscape: l, screen: screen, entry: in, plugin: plugin}
 	d.in = in.attach(d)
 	defer func() { err = d.stop(err) }()
 	for _, step := range d.steps(exit) {
@@ -93,6 +94,7 @@ func (d *demo) prepare(ctx context.Context) error {
 		if d.shoot, err = d.in.newShoot(); err != nil {
 			return "", err
 		}
+		d.shoot.NetworkType = d.plugin.name
 		return d.shoot.Namespace() + " with Cluster and Secret cloudprovider", d.Source.Gardenlet.Prepare(ctx, d.shoot)
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
 )
 
-const usage = `Usage: make demo [CLOUD=openstack|aws] [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
+const usage = `Usage: make demo [CLOUD=openstack|aws] [NETWORK=calico|gardenet] [DEMO_EXIT=1], or in the folder e2e: go run ./cmd/demo [flags]
 
 Brings up a real API server with Gardener's CRDs, a fake cloud, the infrastructure-controller, the controlplane-controller, the
 network-controller and the worker-controller. Creates a shoot's Infrastructure as gardenlet does, shows how it comes into being
@@ -29,6 +29,7 @@ In OpenStack, it shows besides how the real cloud-controller-manager initializes
 Network changes in stages. In AWS, the shoot has three zones.
 
   --cloud NAME   openstack or aws (default openstack). The variable CLOUD of make demo says the same.
+  --network NAME calico or gardenet (default calico). The variable NETWORK of make demo says the same.
   --exit         delete all at once in gardenlet's order, prove that namespaces and cloud are empty, and end; exit code 1 if
                  they are not. The environment variable DEMO_EXIT=1 says the same.
   --latency D    how long each call to the cloud takes (default 700ms: slow enough to watch)
@@ -41,6 +42,7 @@ func main() {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
 	name := flags.String("cloud", "", "")
+	network := flags.String("network", "", "")
 	exit := flags.Bool("exit", os.Getenv("DEMO_EXIT") != "" && os.Getenv("DEMO_EXIT") != "0", "")
 	latency := flags.Duration("latency", 700*time.Millisecond, "")
 	switch err := flags.Parse(os.Args[1:]); {
@@ -55,8 +57,14 @@ func main() {
 		os.Exit(2)
 	}
 
+	plugin, err := pluginNamed(*network)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(2)
+	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err = run(ctx, terminal.New(os.Stdout), in, *latency, *exit)
+	err = run(ctx, terminal.New(os.Stdout), in, plugin, *latency, *exit)
 	interrupted := ctx.Err() != nil // stop ends the context, too
 	stop()
 	if err != nil && !interrupted {

@@ -10,9 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// networkResource is the ManagedResource of Calico in the shoot.
-const networkResource = "extension-networking-calico-config"
-
 // appliedTimeout bounds gardener-resource-manager's work, for which the Network itself does not wait.
 const appliedTimeout = time.Minute
 
@@ -78,7 +75,7 @@ func (d *demo) waitApplied(ctx context.Context) error {
 
 func (d *demo) readNetworkResource(ctx context.Context) (*resourcesv1alpha1.ManagedResource, error) {
 	resource := &resourcesv1alpha1.ManagedResource{}
-	return resource, d.Source.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: networkResource}, resource)
+	return resource, d.Source.Client.Get(ctx, client.ObjectKey{Namespace: d.shoot.Namespace(), Name: d.plugin.resource()}, resource)
 }
 
 func (d *demo) destroyNetwork(ctx context.Context) error {

@@ -74,10 +74,7 @@ func (d *openStackDemo) changeShoot(ctx context.Context) error {
 // requestWithoutOverlay does what gardenlet does when a user has changed a shoot. The infrastructure permits packets of pods, the control
 // plane creates routes for them, and the network waits for the routes.
 func (d *openStackDemo) requestWithoutOverlay(ctx context.Context) error {
-	d.shoot.NetworkConfig = map[string]any{
-		"apiVersion": "calico.networking.extensions.gardener.cloud/v1alpha1", "kind": "NetworkConfig",
-		"overlay": map[string]any{"enabled": false, "createPodRoutes": false},
-	}
+	d.shoot.NetworkConfig = d.plugin.config(map[string]any{"enabled": false, "createPodRoutes": false})
 	if err := d.Source.Gardenlet.Prepare(ctx, d.shoot); err != nil {
 		return err
 	}
@@ -97,7 +94,7 @@ func (d *openStackDemo) requestWithoutOverlay(ctx context.Context) error {
 }
 
 func (d *openStackDemo) showPools(ctx context.Context) error {
-	pools, err := d.pools(ctx)
+	pools, err := d.plugin.ways(ctx, d.Cluster.Client)
 	if err != nil {
 		return err
 	}

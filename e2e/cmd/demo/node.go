@@ -51,7 +51,7 @@ func (d *openStackDemo) initializeNodes(ctx context.Context) error {
 	return err
 }
 
-// waitReady waits until Calico's pods are ready on all nodes.
+// waitReady waits until the network plugin's pods are ready on all nodes.
 func (d *demo) waitReady(ctx context.Context) (string, error) {
 	for {
 		found, err := d.listNodes(ctx)
@@ -62,8 +62,8 @@ func (d *demo) waitReady(ctx context.Context) (string, error) {
 		if err := d.Cluster.Client.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem)); err != nil {
 			return "", err
 		}
-		if ready := readyOn(found, pods.Items, calicoNode); ready == len(found) {
-			return fmt.Sprintf("DaemonSet %s is on %d of %d nodes", calicoNode, ready, len(found)), nil
+		if ready := readyOn(found, pods.Items, d.plugin.daemonSet); ready == len(found) {
+			return fmt.Sprintf("DaemonSet %s is on %d of %d nodes", d.plugin.daemonSet, ready, len(found)), nil
 		}
 		if err := sleep(ctx, interval); err != nil {
 			return "", err

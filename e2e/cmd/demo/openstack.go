@@ -34,6 +34,9 @@ func newOpenStackDemo(d *demo) cloudDemo {
 func (d *openStackDemo) newShoot() (*gardenlet.Shoot, error) {
 	shoot := d.account.NewShoot("demo")
 	d.account.OfferMachines(shoot)
+	if d.plugin.overlay {
+		shoot.NetworkConfig = d.plugin.config(map[string]any{"enabled": true})
+	}
 	var err error
 	shoot.Workers, err = newPools()
 	return shoot, err

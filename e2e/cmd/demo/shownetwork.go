@@ -11,12 +11,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-const calicoNode = "calico-node"
 
 // showPlugin prints the number of objects in the shoot, the running programs, and the source of pods' addresses.
 func (d *demo) showPlugin(ctx context.Context) error {
@@ -44,7 +40,7 @@ func (d *demo) showPlugin(ctx context.Context) error {
 			return err
 		}
 	}
-	pools, err := d.pools(ctx)
+	pools, err := d.plugin.ways(ctx, d.Cluster.Client)
 	if err != nil {
 		return err
 	}
@@ -60,31 +56,6 @@ func workloadLine(name, kind string, spec corev1.PodSpec) string {
 		images = append(images, path.Base(container.Image))
 	}
 	return fmt.Sprintf("%-38s %s  %s", name, kind, strings.Join(slices.Compact(images), ", "))
-}
-
-// pools describes the pods' ranges, and the encapsulation of their packets.
-func (d *demo) pools(ctx context.Context) ([]string, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "crd.projectcalico.org", Version: "v1", Kind: "IPPoolList"})
-	if err := d.Cluster.Client.List(ctx, list); err != nil {
-		return nil, err
-	}
-	var lines []string
-	for _, pool := range list.Items {
-		lines = append(lines, poolLine(pool))
-	}
-	return lines, nil
-}
-
-func poolLine(pool unstructured.Unstructured) string {
-	text := func(field string) string {
-		value, _, _ := unstructured.NestedString(pool.Object, "spec", field)
-		return value
-	}
-	if disabled, _, _ := unstructured.NestedBool(pool.Object, "spec", "disabled"); disabled {
-		return fmt.Sprintf("%-38s IPPool %s, not for pods", pool.GetName(), text("cidr"))
-	}
-	return fmt.Sprintf("%-38s IPPool %s, IP-in-IP %s, VXLAN %s", pool.GetName(), text("cidr"), text("ipipMode"), text("vxlanMode"))
 }
 
 // showEffective prints the effective configuration with defaults, a line for each field.

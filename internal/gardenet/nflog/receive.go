@@ -14,7 +14,7 @@ import (
 
 // Messages and attributes of the kernel's linux/netfilter/nfnetlink_log.h.
 const (
-	typePacket = unix.NFNL_SUBSYS_ULOG<<8 | 0
+	typePacket = unix.NFNL_SUBSYS_ULOG << 8
 	typeConfig = unix.NFNL_SUBSYS_ULOG<<8 | 1
 
 	attributePayload = 9

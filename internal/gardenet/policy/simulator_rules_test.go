@@ -13,6 +13,10 @@ func (s *simulator) rule(text string) (simulatedRule, error) {
 	text, _, _ = strings.Cut(text, " comment ")
 	rule := simulatedRule{action: func(*packet) outcome { return outcome{} }}
 	words := strings.Fields(text)
+	if words[0] == "limit" { // and log: no limit is reached here
+		rule.counter = "logged-" + strings.Trim(words[5], `"`)
+		return rule, nil
+	}
 	for len(words) > 0 {
 		switch {
 		case words[0] == "accept" || words[0] == "drop" || words[0] == "return":
@@ -21,10 +25,6 @@ func (s *simulator) rule(text string) (simulatedRule, error) {
 		case words[0] == "jump" || words[0] == "goto":
 			result := outcome{words[0], words[1]}
 			rule.action, words = func(*packet) outcome { return result }, words[2:]
-		case words[0] == "limit" && words[1] == "rate": // no limit is reached here
-			words = words[3:]
-		case words[0] == "log" && words[1] == "prefix":
-			rule.counter, words = "logged-"+strings.Trim(words[2], `"`), words[5:]
 		case words[0] == "counter" && words[1] == "name":
 			rule.counter, words = strings.Trim(words[2], `"`), words[3:]
 		case strings.HasPrefix(strings.Join(words, " "), "ct mark set ct mark & "):
