@@ -109,7 +109,7 @@ func (r *run) newShoot(s *shoot) *gardencorev1beta1.Shoot {
 			Networking: &gardencorev1beta1.Networking{
 				Type: new("calico"), Nodes: new(nodeRanges()[s.name]), Pods: new("100.96.0.0/11"), Services: new("100.64.0.0/13"),
 			},
-			DNS: unmanagedDomain(s.name + ".dev.example.com"),
+			DNS: unmanagedDomain(domainOf(s.name)),
 			Provider: gardencorev1beta1.Provider{
 				Type: openstack.Type, InfrastructureConfig: raw(config), ControlPlaneConfig: raw(openstack.ControlPlaneConfig()),
 				Workers: []gardencorev1beta1.Worker{r.newPool("w1", 1, 3)},
@@ -117,6 +117,9 @@ func (r *run) newShoot(s *shoot) *gardencorev1beta1.Shoot {
 		},
 	}
 }
+
+// domainOf is the domain of a Shoot.
+func domainOf(name string) string { return name + "." + project + ".example.com" }
 
 // unmanagedDomain is a domain that nobody serves.
 func unmanagedDomain(name string) *gardencorev1beta1.DNS {

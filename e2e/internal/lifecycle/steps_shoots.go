@@ -63,6 +63,7 @@ func stepsOfEnd() []Step {
 func createWrongShoot(ctx context.Context, r *run) error {
 	shoot := r.newShoot(r.main)
 	shoot.Name = wrongShoot
+	shoot.Spec.DNS = unmanagedDomain(domainOf(wrongShoot)) // gardener-apiserver itself would refuse the main Shoot's
 	config := &openstackv1alpha1.InfrastructureConfig{}
 	if err := json.Unmarshal(shoot.Spec.Provider.InfrastructureConfig.Raw, config); err != nil {
 		return err
