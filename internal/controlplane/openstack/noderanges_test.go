@@ -28,12 +28,16 @@ func TestDriver_TuneNodeRanges(t *testing.T) {
 		want     []string
 	}{
 		"a shoot that becomes dual-stack": {
-			[]gardencorev1beta1.IPFamily{ipv4, ipv6}, []string{"100.96.0.0/11", "2001:db8::/56"}, migrating,
+			[]gardencorev1beta1.IPFamily{ipv4, ipv6},
+			[]string{"100.96.0.0/11", "2001:db8::/56"},
+			migrating,
 			[]string{"kube-controller-manager", "--cluster-cidr=100.96.0.0/11,2001:db8::/56", "--node-cidr-mask-size-ipv4=24", "--node-cidr-mask-size-ipv6=64"},
 		},
 		"a dual-stack shoot": {[]gardencorev1beta1.IPFamily{ipv4, ipv6}, []string{"100.96.0.0/11", "2001:db8::/56"}, both, both},
 		"the families in their order": {
-			[]gardencorev1beta1.IPFamily{ipv6, ipv4}, []string{"100.96.0.0/11", "2001:db8::/56"}, both,
+			[]gardencorev1beta1.IPFamily{ipv6, ipv4},
+			[]string{"100.96.0.0/11", "2001:db8::/56"},
+			both,
 			[]string{"kube-controller-manager", "--node-cidr-mask-size-ipv4=24", "--node-cidr-mask-size-ipv6=64", "--cluster-cidr=2001:db8::/56,100.96.0.0/11"},
 		},
 		"a range that is not known yet": {[]gardencorev1beta1.IPFamily{ipv4, ipv6}, []string{"100.96.0.0/11"}, migrating, migrating},
