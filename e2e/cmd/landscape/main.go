@@ -122,7 +122,9 @@ func parse(arguments []string) (options, error) {
 	var steps string
 	flags := flag.NewFlagSet("landscape", flag.ContinueOnError)
 	flags.SetOutput(os.Stderr)
-	flags.Usage = func() { fmt.Fprintf(flags.Output(), usage, os.TempDir(), strings.Join(registrations(), ", "), describeSteps()) }
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), usage, os.TempDir(), strings.Join(registrations(), ", "), describeSteps())
+	}
 	flags.StringVar(&o.cloud, "cloud", "fake", "")
 	flags.StringVar(&o.dir, "dir", "", "")
 	flags.IntVar(&o.seedCount, "seeds", 1, "")
