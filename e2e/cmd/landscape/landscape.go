@@ -95,7 +95,7 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 	if l.programs, err = assets.Dir(); err != nil {
 		return err
 	}
-	if l.containers, err = newContainers(); err != nil {
+	if l.containers, err = l.newContainers(); err != nil {
 		return err
 	}
 	for _, one := range gardener.StandIns() {

@@ -111,7 +111,7 @@ func prepareAndIsolate(ctx context.Context, o options) (int, error) {
 	} else if entries, err := os.ReadDir(o.dir); err == nil && len(entries) > 0 {
 		return 0, fmt.Errorf("the folder %s is not empty; a landscape begins without objects of another one", o.dir)
 	}
-	if err := buildPrograms(ctx, os.Stderr); err != nil {
+	if err := o.buildPrograms(ctx, os.Stderr); err != nil {
 		return 0, err
 	}
 	return isolation.Run()
@@ -122,7 +122,9 @@ func parse(arguments []string) (options, error) {
 	var steps string
 	flags := flag.NewFlagSet("landscape", flag.ContinueOnError)
 	flags.SetOutput(os.Stderr)
-	flags.Usage = func() { fmt.Fprintf(flags.Output(), usage, os.TempDir(), strings.Join(registrations(), ", "), describeSteps()) }
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), usage, os.TempDir(), strings.Join(registrations(), ", "), describeSteps())
+	}
 	flags.StringVar(&o.cloud, "cloud", "fake", "")
 	flags.StringVar(&o.dir, "dir", "", "")
 	flags.IntVar(&o.seedCount, "seeds", 1, "")

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// kubernetesVersion is that of the programs of package assets.
+	// kubernetesVersion is that of the programs of package assets, but for those of the previous version.
 	kubernetesVersion = "1.36.3"
 	// cloudPort is where the cloud listens.
 	cloudPort = "5000"
@@ -45,9 +45,13 @@ func (l *landscape) runSteps(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, cloud.Close()) }()
 	l.report.Linef("cloud: %s at %s", l.cloud, cloud.AuthURL())
+	versions, err := l.kubernetesVersions()
+	if err != nil {
+		return err
+	}
 	_, err = lifecycle.Run(ctx, lifecycle.Landscape{
 		Garden: l.garden.Kubeconfig, GardenAudits: []audit.Log{l.garden.Audit}, Seeds: l.lifecycleSeeds(), Cloud: cloud, Dir: l.dir,
-		Registrations: registrations(), Versions: []string{kubernetesVersion}, MachineImage: gardener.MachineImage, HasAdmission: true,
+		Registrations: registrations(), Versions: versions, MachineImage: gardener.MachineImage, HasAdmission: true,
 		StandIns: l.standIns.list(), Out: l.report.out,
 	}, l.steps)
 	return err

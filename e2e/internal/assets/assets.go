@@ -1,4 +1,4 @@
-// Package assets provides the third-party programs that the modules e2e/binaries, e2e/calico and e2e/loadbalancers pin: built from source, kept in a folder, and
+// Package assets provides the third-party programs that the modules e2e/binaries, e2e/previous, e2e/calico and e2e/loadbalancers pin: built from source, kept in a folder, and
 // rebuilt when their version or the Go toolchain changes. It must not depend on their use.
 package assets
 
@@ -21,6 +21,9 @@ const (
 	calico        = "github.com/projectcalico/calico/"
 	loadBalancers = "sigs.k8s.io/aws-load-balancer-controller"
 )
+
+// previousSuffix is that of the programs of the minor version of Kubernetes before the one that everything else runs with.
+const previousSuffix = "-previous"
 
 // DirVariable names the environment variable that moves the folder of the programs, e.g. to a cache shared by checkouts.
 const DirVariable = "TRELLIS_ASSETS"
@@ -51,6 +54,15 @@ func Gardener() []string {
 // Calico lists the programs of Calico that run without a kernel of their own.
 func Calico() []string { return []string{"calico-kube-controllers", "calico-typha"} }
 
+// Previous lists the programs of a shoot's control plane of the minor version of Kubernetes before that of ControlPlane. Together they take minutes
+// to build, so only the landscape asks for them.
+func Previous() []string {
+	return []string{PreviousOf("kube-apiserver"), PreviousOf("kube-controller-manager")}
+}
+
+// PreviousOf is the name of a program in Previous, by its name in ControlPlane.
+func PreviousOf(name string) string { return name + previousSuffix }
+
 // packages maps a program to the Go package that it is built from.
 func packages() map[string]string {
 	return map[string]string{
@@ -66,7 +78,9 @@ func packages() map[string]string {
 		"gardener-scheduler":                 "github.com/gardener/gardener/cmd/gardener-scheduler",
 		"gardenlet":                          "github.com/gardener/gardener/cmd/gardenlet",
 		"kube-apiserver":                     "k8s.io/kubernetes/cmd/kube-apiserver",
+		"kube-apiserver-previous":            "k8s.io/kubernetes/cmd/kube-apiserver",
 		"kube-controller-manager":            "k8s.io/kubernetes/cmd/kube-controller-manager",
+		"kube-controller-manager-previous":   "k8s.io/kubernetes/cmd/kube-controller-manager",
 		"kubectl":                            "k8s.io/kubernetes/cmd/kubectl",
 		"machine-controller-manager":         "github.com/gardener/machine-controller-manager/cmd/machine-controller-manager",
 		"openstack-cloud-controller-manager": "k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager",
@@ -97,9 +111,11 @@ func Version(name string) (string, error) {
 	return version, nil
 }
 
-// sourceOf returns the folder of the module that pins a package.
-func sourceOf(pkg string) (string, error) {
+// sourceOf returns the folder of the module that pins the package of a program.
+func sourceOf(name, pkg string) (string, error) {
 	switch {
+	case strings.HasSuffix(name, previousSuffix):
+		return repo.Path("e2e", "previous")
 	case strings.HasPrefix(pkg, calico):
 		return repo.Path("e2e", "calico")
 	case pkg == loadBalancers:
@@ -183,7 +199,7 @@ func newBuild(name, dir string) (build, error) {
 	if !known {
 		return build{}, fmt.Errorf("unknown program %q; known are %s", name, strings.Join(Names(), ", "))
 	}
-	source, err := sourceOf(pkg)
+	source, err := sourceOf(name, pkg)
 	return build{name: name, pkg: pkg, source: source, dir: dir}, err
 }
 

@@ -3,6 +3,8 @@ package assets
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -76,11 +78,28 @@ func TestStamp(t *testing.T) {
 	assert.ErrorContains(t, err, "k8s.io/kubernetes/cmd/kube-apiserver")
 }
 
+func TestPrevious(t *testing.T) {
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager"} {
+		assert.Contains(t, Previous(), PreviousOf(name))
+		minors := map[string]string{}
+		for _, one := range []string{name, PreviousOf(name)} {
+			b, err := newBuild(one, t.TempDir())
+			require.NoError(t, err)
+			version, err := b.version()
+			require.NoError(t, err)
+			minors[one] = strings.Split(version, ".")[1]
+		}
+		now, err := strconv.Atoi(minors[name])
+		require.NoError(t, err)
+		assert.Equal(t, strconv.Itoa(now-1), minors[PreviousOf(name)], "%s is one minor version older", name)
+	}
+}
+
 func TestEnsure_UnknownProgram(t *testing.T) {
 	t.Setenv(DirVariable, t.TempDir())
 	_, err := Ensure(t.Context(), t.Output(), "kube-scheduler")
 	assert.ErrorContains(t, err, `unknown program "kube-scheduler"; known are aws-cloud-controller-manager, aws-load-balancer-controller, calico-kube-controllers, calico-typha, etcd, gardener-admission-controller, gardener-apiserver, gardener-controller-manager, `+
-		`gardener-resource-manager, gardener-scheduler, gardenlet, kube-apiserver, kube-controller-manager, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
+		`gardener-resource-manager, gardener-scheduler, gardenlet, kube-apiserver, kube-apiserver-previous, kube-controller-manager, kube-controller-manager-previous, kubectl, machine-controller-manager, openstack-cloud-controller-manager`)
 }
 
 func TestEnsure_UpToDate(t *testing.T) {

@@ -55,6 +55,9 @@ type Seed struct {
 	ShootAudits func(technicalID string) []audit.Log
 }
 
+// UpgradeStep is the name of the step that needs a second version of Kubernetes.
+const UpgradeStep = "upgrade"
+
 // Step is a step of a Shoot's life.
 type Step struct {
 	// Name is for command lines, Sentence for people.

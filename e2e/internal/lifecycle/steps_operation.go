@@ -30,11 +30,10 @@ func stepsOfOperation() []Step {
 			},
 		},
 		{
-			Name: "upgrade", Sentence: "Kubernetes is upgraded to the next minor version", limit: rotationLimit,
+			Name: UpgradeStep, Sentence: "Kubernetes is upgraded to the next minor version", limit: rotationLimit,
 			skip: func(r *run) string {
 				if len(r.Versions) < 2 {
-					return "there is one version of kube-apiserver only: Kubernetes' control plane is built from the Go module that the project pins, " +
-						"and gardenlet's components are only made for images of the version that they name"
+					return "this landscape has programs of one version of Kubernetes only"
 				}
 				return ""
 			},
