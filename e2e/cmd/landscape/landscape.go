@@ -17,6 +17,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/gardener"
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/e2e/internal/seednode"
+	"github.com/trellis-garden/trellis/e2e/internal/standin"
 )
 
 const (
@@ -103,6 +104,11 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 	}
 	for _, one := range seednode.StandIns() {
 		l.standIns.add(one)
+	}
+	if l.upgrades() {
+		l.standIns.add(standin.StandIn{
+			Name: "cloud-controller-manager of the previous version of Kubernetes", Reason: "one program is built, of the version that everything else has",
+		})
 	}
 	if err := l.startClusters(ctx); err != nil {
 		return err
