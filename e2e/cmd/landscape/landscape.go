@@ -19,6 +19,7 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/repo"
 	"github.com/trellis-garden/trellis/e2e/internal/seednode"
 	"github.com/trellis-garden/trellis/e2e/internal/stack"
+	"github.com/trellis-garden/trellis/e2e/internal/standin"
 )
 
 const (
@@ -115,6 +116,11 @@ func (l *landscape) start(ctx context.Context, cancel context.CancelCauseFunc) e
 		if err := l.startCloud(ctx); err != nil {
 			return err
 		}
+	}
+	if l.upgrades() {
+		l.standIns.add(standin.StandIn{
+			Name: "cloud-controller-manager of the previous version of Kubernetes", Reason: "one program is built, of the version that everything else has",
+		})
 	}
 	if err := l.startClusters(ctx); err != nil {
 		return err
