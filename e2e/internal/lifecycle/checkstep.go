@@ -39,6 +39,7 @@ func alwaysExpected() []expectedError {
 		{Text: "No machine found matching node", Reason: "machine-controller-manager's library: a Node joins before its Machine names it"},
 		{Text: "no machines matching node found", Reason: "machine-controller-manager's library: a Node joins before its Machine names it"},
 		{Text: "Node object not found in store, might have been deleted", Reason: "machine-controller-manager's library: a Node is deleted while a change of it is enqueued"},
+		{Text: "requires zero voluntary evictions", Reason: "machine-controller-manager's library: two machines that go at once evict pods of one workload, of which its budget permits one; the drain is tried again"},
 		{Text: "Machine labels/annotations update is successful", Reason: "machine-controller-manager's library reports this success as an error, so that the Machine is enqueued again"},
 	}
 }
