@@ -199,7 +199,7 @@ func (r *run) checkCalls(step Step, result *StepResult) []string {
 	}
 	to := r.now()
 	work := workIn(r.recorder.Samples(), result.From, to)
-	work.Started, work.Accounts = r.pods.started(result.From, to), len(r.accountNames())
+	work.Started, work.Accounts, work.Additional = r.pods.started(result.From, to), len(r.accountNames()), step.calls
 	return openstack.OverBudget(sorted, work)
 }
 

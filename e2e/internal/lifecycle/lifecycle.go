@@ -73,6 +73,8 @@ type Step struct {
 	without checkSet
 	// expected are errors that the step causes, with their reasons.
 	expected []expectedError
+	// calls are what our programs may call in addition to the budgets, because the step adds to what is there.
+	calls map[string]int
 }
 
 // Steps are all steps, in order.

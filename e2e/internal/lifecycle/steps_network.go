@@ -16,6 +16,7 @@ import (
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	openstackv1alpha1 "github.com/trellis-garden/trellis/apis/openstack/v1alpha1"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 func stepsOfNetwork() []Step {
@@ -40,6 +41,8 @@ func stepsOfNetwork() []Step {
 		},
 		{
 			Name: "dual-stack", Sentence: "IPv6 is added to the networks of nodes, pods and Services; machines are replaced", limit: rotationLimit, do: addIPv6,
+			// Three subnets, for nodes, pods and Services, two of which are looked up; an interface of the router; and a rule.
+			calls: map[string]int{openstack.InfrastructureController: 7},
 		},
 	}
 }

@@ -35,9 +35,11 @@ func stepsOfOtherShoots() []Step {
 		},
 		{
 			Name: "quota", Sentence: "a third Shoot whose quota of routers is exhausted says so, and recovers when it is raised", limit: rotationLimit,
-			do:       createWithoutQuota,
-			expected: []expectedError{{Text: "quota", Reason: "the quota is exhausted in this step"}, {Text: "Quota", Reason: "the quota is exhausted in this step"}},
-			without:  checkSet{checkCalls}, // what fails is tried again
+			do: createWithoutQuota,
+			expected: []expectedError{
+				{Text: "quota", Reason: "the quota is exhausted in this step"}, {Text: "Quota", Reason: "the quota is exhausted in this step"}, removedInstallation(),
+			},
+			without: checkSet{checkCalls}, // what fails is tried again
 		},
 	}
 }
@@ -46,16 +48,21 @@ func stepsOfEnd() []Step {
 	return []Step{
 		{
 			Name: "delete", Sentence: "the Shoot is deleted", limit: createLimit, without: checkSet{checkConditions},
-			do: func(ctx context.Context, r *run) error { return r.delete(ctx, r.main) },
-			expected: []expectedError{{
-				Text:   "-leader-election",
-				Reason: "gardenlet removes installations that no Shoot needs any more; a controller's Role may go before its pod has ended",
-			}},
+			do:       func(ctx context.Context, r *run) error { return r.delete(ctx, r.main) },
+			expected: []expectedError{removedInstallation()},
 		},
 		{
 			Name: "empty", Sentence: "nothing is left in the cloud, in the seeds and in the garden", limit: changeLimit, without: checkSet{checkConditions, checkCalls},
-			do: expectEmpty,
+			do: expectEmpty, expected: []expectedError{removedInstallation()},
 		},
+	}
+}
+
+// removedInstallation is what a controller says when the last Shoot of a seed that needs it has gone.
+func removedInstallation() expectedError {
+	return expectedError{
+		Text:   "-leader-election",
+		Reason: "gardenlet removes installations that no Shoot needs any more; a controller's Role may go before its pod has ended",
 	}
 }
 

@@ -47,6 +47,8 @@ type Work struct {
 	Started map[string]int
 	// Accounts is the number of accounts.
 	Accounts int
+	// Additional are calls for what no budget knows, by program.
+	Additional map[string]int
 }
 
 // ByProgram sorts calls by the program that made them, empty for unknown clients. A client's address is that of its pod.
@@ -69,6 +71,9 @@ func OverBudget(sorted map[string]wire.Calls, work Work) []string {
 		MachineController:        callsPerMachine*(work.MachinesCreated+work.MachinesDeleted) + callsPerStart*(work.Started[MachineController]+1),
 	}
 	var wrong []string
+	for program, calls := range work.Additional {
+		limits[program] += calls
+	}
 	for _, program := range slices.Sorted(maps.Keys(limits)) {
 		calls := sorted[program].Where(func(c wire.Call) bool { return program != MachineController || c.Name() != pollServers })
 		logins := calls.Logins()

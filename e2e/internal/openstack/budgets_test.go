@@ -44,4 +44,5 @@ func TestOverBudget(t *testing.T) {
 	assert.Empty(t, OverBudget(ByProgram(rotated, programOf), Work{Repeated: 1}), "an SSH key that was rotated replaces the key pair")
 	rotated = append(rotated, call("10.0.0.1", "POST", "/v2.1/os-keypairs", 1)...)
 	assert.Len(t, OverBudget(ByProgram(rotated, programOf), Work{Repeated: 1}), 1, "once")
+	assert.Empty(t, OverBudget(ByProgram(rotated, programOf), Work{Repeated: 1, Additional: map[string]int{InfrastructureController: 1}}))
 }
