@@ -61,8 +61,10 @@ func measureRules(t *testing.T, node *namespace, row func(string, ...string)) {
 	both("sets, elements, rules", func(c ruleCosts) string { return c.size })
 	both("all rules: computed, loaded", func(c ruleCosts) string { return c.whole.medians() })
 	both("one pod comes: computed, loaded", func(c ruleCosts) string { return c.coming.medians() })
+	both("one pod comes: in effect after (median, p99)", func(c ruleCosts) string { return c.coming.untilEffect() })
 	both("one pod comes: p99 of the sum", func(c ruleCosts) string { return inMilliseconds(c.coming.sum(0.99)) })
 	both("one pod goes: computed, loaded", func(c ruleCosts) string { return c.going.medians() })
+	both("one pod goes: in effect after (median, p99)", func(c ruleCosts) string { return c.going.untilEffect() })
 	both("one pod goes: p99 of the sum", func(c ruleCosts) string { return inMilliseconds(c.going.sum(0.99)) })
 	both("size of the transaction, of all rules", func(c ruleCosts) string { return fmt.Sprintf("%d kB, %d kB", c.transaction/1000, c.text/1000) })
 	for _, c := range columns {
@@ -78,12 +80,26 @@ type ruleCosts struct {
 	transaction, text    int
 }
 
-// costs are times of the computation, and of the transaction with the program nft.
-type costs struct{ computed, loaded []time.Duration }
+// costs are times of the computation, of the transaction with the program nft, and from the beginning until the kernel works by it.
+type costs struct{ computed, loaded, effective []time.Duration }
 
 func (c *costs) add(start, computed time.Time) {
 	c.computed = append(c.computed, computed.Sub(start))
 	c.loaded = append(c.loaded, time.Since(computed))
+}
+
+// addEffect adds when the last transaction was in effect.
+func (c *costs) addEffect(t *testing.T, start time.Time, generations <-chan time.Time) {
+	select {
+	case at := <-generations:
+		c.effective = append(c.effective, at.Sub(start))
+	case <-time.After(timeout):
+		require.Fail(t, "the kernel tells of no new generation of rules")
+	}
+}
+
+func (c *costs) untilEffect() string {
+	return inMilliseconds(quantile(c.effective, 0.5)) + ", " + inMilliseconds(quantile(c.effective, 0.99))
 }
 
 func (c *costs) medians() string {
@@ -122,6 +138,7 @@ func costsOfRules(t *testing.T, node *namespace, cluster netpolicy.Cluster) (c r
 		c.whole.add(start, computed)
 		c.text, c.size = len(text), sizeOf(table)
 	}
+	inEffect := generations(t, node)
 	for i := range repetitions {
 		grown := cluster
 		grown.Pods = append(slices.Clone(cluster.Pods), largePod("b", numberOfPods+i*7, len(cluster.Pods[0].Status.PodIPs) > 1))
@@ -132,6 +149,7 @@ func costsOfRules(t *testing.T, node *namespace, cluster netpolicy.Cluster) (c r
 		computed := time.Now()
 		load(t, node, transaction)
 		c.coming.add(start, computed)
+		c.coming.addEffect(t, start, inEffect)
 		c.transaction = max(c.transaction, len(transaction))
 
 		start = time.Now()
@@ -143,6 +161,7 @@ func costsOfRules(t *testing.T, node *namespace, cluster netpolicy.Cluster) (c r
 		computed = time.Now()
 		load(t, node, transaction)
 		c.going.add(start, computed)
+		c.going.addEffect(t, start, inEffect)
 	}
 	return c
 }
