@@ -31,6 +31,7 @@ type cluster struct {
 // newCluster starts an API server, and nodes a and b without agents.
 func newCluster(t *testing.T) *cluster {
 	require.NoError(t, newUnderlay())
+	t.Cleanup(func() { require.NoError(t, deleteUnderlay()) })
 	c := &cluster{nodes: map[string]*node{}}
 	c.build(t)
 	c.startAPIServer(t)

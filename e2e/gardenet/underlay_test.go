@@ -34,6 +34,11 @@ func newUnderlay() error {
 	return up(bridgeName)
 }
 
+// deleteUnderlay makes room for the cluster of the next test.
+func deleteUnderlay() error {
+	return netlink.LinkDel(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridgeName}})
+}
+
 // connect connects a namespace to the bridge, by a device eth0 with addresses and default routes.
 func connect(n *namespace, name string, addresses ...netip.Prefix) error {
 	inside, outside := netlink.NewLinkAttrs(), "veth-"+name
