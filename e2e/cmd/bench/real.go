@@ -58,7 +58,6 @@ func find(ctx context.Context, o options) (target *conformance.Cloud, why string
 }
 
 func discover(ctx context.Context, path string) (target *conformance.Cloud, why string, err error) {
-	const variable = "OS_CLIENT_CONFIG_FILE"
 	file, err := os.Open(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -69,10 +68,7 @@ func discover(ctx context.Context, path string) (target *conformance.Cloud, why 
 		return nil, "", fmt.Errorf("looking for a real cloud: %w", err)
 	}
 	_ = file.Close()
-	if err := os.Setenv(variable, path); err != nil {
-		return nil, "", fmt.Errorf("setting %s: %w", variable, err)
-	}
-	found, err := conformance.FromFile("admin")
+	found, err := conformance.FromFile("admin", path)
 	if err != nil {
 		return nil, "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
@@ -30,8 +29,8 @@ var _ cloud.Cloud = (*Cloud)(nil)
 const (
 	// loopback is the address for clients on this machine.
 	loopback = "127.0.0.1:0"
-	// cloudsVariable is the environment variable with the path of a clouds.yaml, and administrator an entry of the one that package stack writes.
-	cloudsVariable, administrator = "OS_CLIENT_CONFIG_FILE", "admin"
+	// administrator is an entry of the clouds.yaml that package stack writes.
+	administrator = "admin"
 )
 
 // New returns a cloud in front of a running one, which Close does not stop.
@@ -76,10 +75,7 @@ func NewFakeAt(listen string, options ...fake.Option) (*Cloud, error) {
 // NewRealAt returns a cloud in front of the OpenStack whose administrator is the entry "admin" of a clouds.yaml, for shoots in network namespaces of
 // their own, see NewAt. Close does not stop that OpenStack.
 func NewRealAt(listen, cloudsYAML string) (*Cloud, error) {
-	if err := os.Setenv(cloudsVariable, cloudsYAML); err != nil {
-		return nil, fmt.Errorf("setting %s: %w", cloudsVariable, err)
-	}
-	backend, err := conformance.FromFile(administrator)
+	backend, err := conformance.FromFile(administrator, cloudsYAML)
 	if err != nil {
 		return nil, err
 	}

@@ -39,10 +39,14 @@ type Login struct{ User, Password, Project string }
 const ExternalNetworkVariable = "TRELLIS_EXTERNAL_NETWORK"
 
 // FromFile reads a cloud from a clouds.yaml, which is looked for as OpenStack's own command line does it: in the file that
-// OS_CLIENT_CONFIG_FILE names, in the working directory, in the user's and the system's configuration. The entry must be an
-// administrator's, with a password.
-func FromFile(entry string) (Cloud, error) {
-	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(entry))
+// OS_CLIENT_CONFIG_FILE names, in the working directory, in the user's and the system's configuration; or in the files at paths alone. The entry must
+// be an administrator's, with a password.
+func FromFile(entry string, paths ...string) (Cloud, error) {
+	options := []clouds.ParseOption{clouds.WithCloudName(entry)}
+	if len(paths) > 0 {
+		options = append(options, clouds.WithLocations(paths...))
+	}
+	auth, endpoint, trust, err := clouds.Parse(options...)
 	if err != nil {
 		return Cloud{}, fmt.Errorf("reading cloud %q of clouds.yaml: %w", entry, err)
 	}
