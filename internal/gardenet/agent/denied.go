@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/trellis-garden/trellis/internal/gardenet/policy"
 )
 
 // DeniedPacket is a packet that policies forbid.
@@ -45,7 +47,7 @@ func (a *Agent) logPacket(packet DeniedPacket) {
 func (a *Agent) podOf(address netip.Addr) string {
 	text := address.String()
 	for _, pod := range list[*corev1.Pod](a.caches.pods) {
-		if pod.Spec.HostNetwork || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if !policy.HasOwnAddresses(pod) {
 			continue
 		}
 		for _, ip := range pod.Status.PodIPs {

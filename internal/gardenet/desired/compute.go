@@ -75,11 +75,7 @@ func inFamilies(c config.Config, ranges []netip.Prefix) []netip.Prefix {
 func (n *node) table() nft.Table {
 	t := nft.Table{Name: TableName}
 	if p := n.Config.NetworkPolicy; p != nil {
-		memo := n.Memo
-		if memo == nil {
-			memo = &policy.Memo{}
-		}
-		rules := memo.For(n.Cluster, policy.Options{Recheck: p.Recheck, Generation: n.Generation, LogDenied: p.LogDenied})
+		rules := cmp.Or(n.Memo, &policy.Memo{}).For(n.Cluster, policy.Options{Recheck: p.Recheck, Generation: n.Generation, LogDenied: p.LogDenied})
 		t.Counters, t.Sets, t.Chains = rules.Counters, rules.Sets, rules.Chains
 	}
 	n.addMasquerade(&t)

@@ -260,13 +260,18 @@ func TestFor_AgreesWithTheOracle(t *testing.T) {
 
 // FuzzRules is best run with -fuzzminimizetime=1x: which code runs depends on the order of maps, too, so that inputs cannot be minimized.
 func FuzzRules(f *testing.F) {
-	random := rand.New(rand.NewPCG(1, 1))
+	addInputs(f, 1, 300)
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, &choices{data: data}) })
+}
+
+// addInputs adds random inputs, of so many bytes each, that a fuzzer begins with.
+func addInputs(f *testing.F, seed uint64, length int) {
+	random := rand.New(rand.NewPCG(seed, seed))
 	for range 20 {
-		data := make([]byte, 300)
+		data := make([]byte, length)
 		for i := range data {
 			data[i] = byte(random.IntN(256))
 		}
 		f.Add(data)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { check(t, &choices{data: data}) })
 }

@@ -62,6 +62,11 @@ type address struct {
 	family family
 }
 
+// HasOwnAddresses reports whether the addresses in a pod's status are the pod's: not the node's, nor those of a pod that has ended, which others may have got.
+func HasOwnAddresses(pod *corev1.Pod) bool {
+	return !pod.Spec.HostNetwork && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
 func newPod(object *corev1.Pod) *pod {
 	p := &pod{Pod: object, labels: object.Labels}
 	for _, parsed := range addressesOf(object) {

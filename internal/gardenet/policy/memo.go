@@ -136,7 +136,7 @@ func (m *Memo) index(c Cluster) (*index, changes) {
 func (m *Memo) podsOf(c Cluster) (pods, came []*pod) {
 	owners := newOwners(len(c.Pods))
 	for _, each := range c.Pods {
-		if each.Spec.HostNetwork || each.Status.Phase == corev1.PodSucceeded || each.Status.Phase == corev1.PodFailed {
+		if !HasOwnAddresses(each) {
 			continue
 		}
 		known := m.pods[each]

@@ -26,14 +26,7 @@ func TestMemo_SameAsWithout(t *testing.T) {
 }
 
 func FuzzMemo(f *testing.F) {
-	random := rand.New(rand.NewPCG(2, 2))
-	for range 20 {
-		data := make([]byte, 400)
-		for i := range data {
-			data[i] = byte(random.IntN(256))
-		}
-		f.Add(data)
-	}
+	addInputs(f, 2, 400)
 	f.Fuzz(func(t *testing.T, data []byte) { checkMemo(t, &choices{data: data}, 8) })
 }
 
