@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -83,10 +84,10 @@ func (o *options) complete() error {
 		problems = append(problems, fmt.Errorf("--verify-interval: %s must be more than nothing", o.verifyInterval))
 	}
 	if !slices.Contains(logging.Levels(), o.logLevel) {
-		problems = append(problems, fmt.Errorf("--log-level: %q is unknown; allowed: debug, info, error", o.logLevel))
+		problems = append(problems, fmt.Errorf("--log-level: %q is unknown; allowed: %s", o.logLevel, strings.Join(logging.Levels(), ", ")))
 	}
 	if !slices.Contains(logging.Formats(), o.logFormat) {
-		problems = append(problems, fmt.Errorf("--log-format: %q is unknown; allowed: json, text", o.logFormat))
+		problems = append(problems, fmt.Errorf("--log-format: %q is unknown; allowed: %s", o.logFormat, strings.Join(logging.Formats(), ", ")))
 	}
 	return errors.Join(problems...)
 }
