@@ -36,7 +36,7 @@ const (
 	leastGain = 4
 )
 
-// TestNumbers prints what the rules of a large cluster cost, as a table for docs/performance/gardenet.md. Times depend on the machine: they are not asserted, but
+// TestNumbers prints what the rules of a large cluster cost, as a table for docs/performance/README.md. Times depend on the machine: they are not asserted, but
 // for the ratio of two in the same run.
 func TestNumbers(t *testing.T) {
 	env := newCluster(t)

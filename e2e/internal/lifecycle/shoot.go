@@ -255,3 +255,14 @@ func (r *run) shootClient(s *shoot) (client.Client, error) {
 	}
 	return nil, errors.Join(failures...)
 }
+
+// listNodes lists the Nodes of a shoot.
+func (r *run) listNodes(ctx context.Context, s *shoot) ([]corev1.Node, error) {
+	shoot, err := r.shootClient(s)
+	if err != nil {
+		return nil, err
+	}
+	list := &corev1.NodeList{}
+	err = shoot.List(ctx, list)
+	return list.Items, err
+}

@@ -107,24 +107,20 @@ func (r *run) awaitNodes(ctx context.Context, want int) error {
 			}
 			machines += len(list.Items)
 		}
-		shoot, err := r.shootClient(r.main)
+		found, err := r.listNodes(ctx, r.main)
 		if err != nil {
 			return "", err
 		}
-		list := &corev1.NodeList{}
-		if err := shoot.List(ctx, list); err != nil {
-			return "", err
-		}
 		ready := 0
-		for _, node := range list.Items {
+		for _, node := range found {
 			if slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 				return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 			}) {
 				ready++
 			}
 		}
-		text := fmt.Sprintf("%d machines, %d Nodes, %d of them ready", machines, len(list.Items), ready)
-		if machines != want || len(list.Items) != want || ready != want {
+		text := fmt.Sprintf("%d machines, %d Nodes, %d of them ready", machines, len(found), ready)
+		if machines != want || len(found) != want || ready != want {
 			return text, errors.New(text)
 		}
 		return text, nil

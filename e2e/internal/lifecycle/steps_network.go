@@ -141,15 +141,11 @@ func (r *run) awaitDualStack(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, nodesLimit)
 	defer cancel()
 	return r.await(ctx, "dual-stack Nodes", func(ctx context.Context) (string, error) {
-		shoot, err := r.shootClient(r.main)
+		found, err := r.listNodes(ctx, r.main)
 		if err != nil {
 			return "", err
 		}
-		list := &corev1.NodeList{}
-		if err := shoot.List(ctx, list); err != nil {
-			return "", err
-		}
-		for _, node := range list.Items {
+		for _, node := range found {
 			addresses := 0
 			for _, address := range node.Status.Addresses {
 				if address.Type == corev1.NodeInternalIP {

@@ -31,6 +31,14 @@ func (s *Stack) Dir() string { return s.layout.dir }
 // Clouds is the path of clouds.yaml with the clouds admin, member and member-appcred.
 func (s *Stack) Clouds() string { return s.layout.clouds() }
 
+// createAndAcquire locks the state directory, which it creates if it is not there.
+func (l layout) createAndAcquire() (release func(), err error) {
+	if err := l.create(); err != nil {
+		return nil, err
+	}
+	return l.acquire()
+}
+
 // acquire locks the state directory against other processes. The kernel releases the lock when this program ends.
 func (l layout) acquire() (release func(), err error) {
 	file, err := os.OpenFile(l.lock(), os.O_CREATE|os.O_RDWR, 0o600)

@@ -17,10 +17,7 @@ func (s *Stack) Install(ctx context.Context) error {
 	if needs := thisMachine().unmetRequirements(); len(needs) > 0 {
 		return &UnfitError{needs}
 	}
-	if err := s.layout.create(); err != nil {
-		return err
-	}
-	release, err := s.layout.acquire()
+	release, err := s.layout.createAndAcquire()
 	if err != nil {
 		return err
 	}
@@ -45,10 +42,7 @@ func (s *Stack) Up(ctx context.Context, cache string) error {
 			return &UnfitError{needs}
 		}
 	}
-	if err := s.layout.create(); err != nil {
-		return err
-	}
-	release, err := s.layout.acquire()
+	release, err := s.layout.createAndAcquire()
 	if err != nil {
 		return err
 	}
