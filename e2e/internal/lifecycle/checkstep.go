@@ -13,6 +13,8 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/checks"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/timeline"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // conditionsTimeout bounds how long gardenlet's conditions may take after a step: gardenlet looks at a Shoot every half minute, and gives a
@@ -41,6 +43,16 @@ func alwaysExpected() []expectedError {
 		{Text: "Node object not found in store, might have been deleted", Reason: "machine-controller-manager's library: a Node is deleted while a change of it is enqueued"},
 		{Text: "requires zero voluntary evictions", Reason: "machine-controller-manager's library: two machines that go at once evict pods of one workload, of which its budget permits one; the drain is tried again"},
 		{Text: "Machine labels/annotations update is successful", Reason: "machine-controller-manager's library reports this success as an error, so that the Machine is enqueued again"},
+	}
+}
+
+// lostLeases are what controllers say that could not renew their Leases. That is no fault while a landscape starts, which takes all processors: API servers
+// then do not answer for long, and the controllers are started again.
+func lostLeases() []expectedError {
+	const reason = "a seed's API server does not answer for 10 seconds while the landscape starts; the controller ends, and is started again"
+	return []expectedError{
+		{Text: "rror retrieving lease lock", Reason: reason}, {Text: "rror retrieving resource lock", Reason: reason}, {Text: "ailed to update lease", Reason: reason},
+		{Text: "leader election lost", Reason: reason},
 	}
 }
 
@@ -158,49 +170,63 @@ func (r *run) check(ctx context.Context, step Step, result *StepResult) []string
 		lines = append(lines, found...)
 	}
 	expected := slices.Concat(alwaysExpected(), step.expected)
+	for _, beside := range r.besides {
+		expected = append(expected, beside.step.expected...)
+	}
 	problems = append(problems, checks.Unexpected(slices.Concat(refused, lines), expected)...)
 	return append(problems, r.checkCalls(step, result)...)
 }
 
-// checkConditions waits until all conditions of all Shoots are True.
+// checkConditions waits until all conditions of the main Shoot are True.
 func (r *run) checkConditions(ctx context.Context, step Step) []string {
-	if slices.Contains(step.without, checkConditions) {
+	if slices.Contains(step.without, checkConditions) || step.shootName() != mainShoot {
 		return nil
 	}
+	if err := r.awaitConditions(ctx, r.main); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// awaitConditions waits until all conditions of a Shoot are True.
+func (r *run) awaitConditions(ctx context.Context, s *shoot) error {
 	ctx, cancel := context.WithTimeout(ctx, conditionsTimeout)
 	defer cancel()
-	var wrong []string
-	err := r.await(ctx, "gardenlet's conditions", func(ctx context.Context) (string, error) {
-		found, err := r.get(ctx, r.main)
+	return r.await(ctx, "gardenlet's conditions", func(ctx context.Context) (string, error) {
+		found, err := r.get(ctx, s)
 		if err != nil {
 			return "", err
 		}
-		if wrong = checks.Conditions(found); len(wrong) > 0 {
-			return strings.Join(wrong, "; "), errors.New(wrong[0])
+		if wrong := checks.Conditions(found); len(wrong) > 0 {
+			all := strings.Join(wrong, "; ")
+			return all, errors.New(all)
 		}
 		return "", nil
 	})
-	if err != nil && len(wrong) == 0 {
-		wrong = []string{err.Error()}
-	}
-	if err == nil {
-		return nil
-	}
-	return wrong
 }
 
-// checkCalls compares the calls since the last check with the budgets.
+// checkCalls compares the calls since the last check with the budgets. Those of a step that runs beside this one are counted for that.
 func (r *run) checkCalls(step Step, result *StepResult) []string {
-	sorted := openstack.ByProgram(r.Cloud.Log(), r.pods.at)
+	log := r.Cloud.Log()
 	r.Cloud.ResetLog()
-	result.Calls = openstack.CountByProgram(sorted)
+	program := func(client string) string { return r.pods.at(client).program }
+	for _, beside := range r.besides {
+		beside.result.addCalls(openstack.ByProgram(log.Where(func(c wire.Call) bool { return r.pods.at(c.Client).seed == beside.seed }), program))
+	}
+	sorted := openstack.ByProgram(log.Where(func(c wire.Call) bool { return r.besideIn(r.pods.at(c.Client).seed) == nil }), program)
+	result.addCalls(sorted)
 	if slices.Contains(step.without, checkCalls) {
 		return nil
 	}
 	to := r.now()
-	work := workIn(r.recorder.Samples(), result.From, to)
+	work := workIn(r.samplesOfSteps(), result.From, to)
 	work.Started, work.Accounts, work.Additional = r.pods.started(result.From, to), len(r.accountNames()), step.calls
 	return openstack.OverBudget(sorted, work)
+}
+
+// samplesOfSteps are the recorded samples, without those of seeds in which a step runs beside others.
+func (r *run) samplesOfSteps() []timeline.Sample {
+	return slices.DeleteFunc(r.recorder.Samples(), func(s timeline.Sample) bool { return r.besideIn(s.Cluster) != nil })
 }
 
 // inventories lists what is left of deleted Shoots: in the cloud, in seeds and in the garden.

@@ -39,7 +39,7 @@ type Landscape struct {
 	HasAdmission bool
 	// StandIns are what the landscape simulates.
 	StandIns []standin.StandIn
-	// Out is for people.
+	// Out is for people. Lines come from several goroutines, each by one Write.
 	Out io.Writer
 }
 
@@ -67,6 +67,11 @@ type Step struct {
 	skip func(r *run) string
 	// do is the step: it acts, and waits.
 	do func(ctx context.Context, r *run) error
+	// shoot is the name of the only Shoot that the step deals with, empty for the main Shoot. Such a step runs beside the next ones, up to the first that
+	// is alone, if the Shoot is in a seed of its own.
+	shoot string
+	// alone is true for a step that concerns all Shoots, or all seeds.
+	alone bool
 	// limit bounds the step's time.
 	limit time.Duration
 	// without are checks that make no sense after the step.
@@ -77,9 +82,17 @@ type Step struct {
 	calls map[string]int
 }
 
+// shootName is the name of the Shoot that the step deals with.
+func (s Step) shootName() string {
+	if s.shoot == "" {
+		return mainShoot
+	}
+	return s.shoot
+}
+
 // Steps are all steps, in order.
 func Steps() []Step {
-	return slices.Concat(stepsOfMachines(), stepsOfOperation(), stepsOfFaults(), stepsOfNetwork(), stepsOfOtherShoots(), stepsOfEnd())
+	return slices.Concat(stepsOfMachines(), stepsOfOtherShoots(), stepsOfOperation(), stepsOfFaults(), stepsOfNetwork(), stepsOfEnd())
 }
 
 // Select returns the named steps in the order of Steps, all without names.

@@ -176,12 +176,12 @@ func TestPodRecord(t *testing.T) {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: openstack.MachineController, State: corev1.ContainerState{
 			Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at)},
 		}}}
-		p.add(pod)
-		p.add(pod)
+		p.add("seed-one", pod)
+		p.add("seed-one", pod)
 	}
 	running(after(1))
 	running(after(10))
-	assert.Equal(t, openstack.MachineController, p.at("10.0.0.1"))
+	assert.Equal(t, place{seed: "seed-one", program: openstack.MachineController}, p.at("10.0.0.1"))
 	assert.Empty(t, p.at("10.0.0.2"))
 	assert.Equal(t, map[string]int{openstack.MachineController: 2}, p.started(after(0), after(20)))
 	assert.Equal(t, map[string]int{openstack.MachineController: 1}, p.started(after(5), after(20)))
@@ -255,9 +255,9 @@ func report() Report {
 		Title: "One Shoot's life", Cloud: "fake", Started: after(0), Ended: after(30),
 		isOurs: func(span timeline.Span) bool { return span.Kind == "Infrastructure" || span.Kind == "Worker" },
 		Steps: []StepResult{
-			{Name: "create", Sentence: "a Shoot is created", Outcome: Passed, From: after(0), To: after(12), Checked: after(14), Calls: map[string]int{"others": 1, "infrastructure-controller": 8}},
+			{Name: "create", Sentence: "a Shoot is created", Outcome: Passed, shoot: mainShoot, From: after(0), To: after(12), Checked: after(14), Calls: map[string]int{"others": 1, "infrastructure-controller": 8}},
 			{Name: "upgrade", Sentence: "Kubernetes is upgraded", Outcome: NotRun, Reason: "there is one version only"},
-			{Name: "delete", Sentence: "the Shoot is deleted", Outcome: Failed, From: after(20), To: after(30), Problems: []string{"it took longer than 10 s"}},
+			{Name: "delete", Sentence: "the Shoot is deleted", Outcome: Failed, shoot: mainShoot, From: after(20), To: after(30), Problems: []string{"it took longer than 10 s"}},
 		},
 		StandIns: []standin.StandIn{{Name: "kubelet", Reason: "no machine boots"}},
 		Expected: []checks.Expected{{Text: "503", Reason: "the cloud fails"}},

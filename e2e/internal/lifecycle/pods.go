@@ -16,13 +16,16 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
-// podRecord knows which program a pod runs, by its address, and when programs have started.
+// podRecord knows which program a pod runs, and in which seed, by its address, and when programs have started.
 type podRecord struct {
-	lock     sync.Mutex
-	programs map[string]string    // by address
-	starts   map[string]podStarts // by UID
-	stops    []context.CancelFunc
+	lock   sync.Mutex
+	places map[string]place     // by address
+	starts map[string]podStarts // by UID
+	stops  []context.CancelFunc
 }
+
+// place is where a pod's address belongs to.
+type place struct{ seed, program string }
 
 // podStarts are the starts of a pod's program.
 type podStarts struct {
@@ -31,7 +34,7 @@ type podStarts struct {
 }
 
 func newPodRecord() *podRecord {
-	return &podRecord{programs: map[string]string{}, starts: map[string]podStarts{}}
+	return &podRecord{places: map[string]place{}, starts: map[string]podStarts{}}
 }
 
 // programOf names the program of a pod: the container that calls the cloud, or the first.
@@ -48,7 +51,7 @@ func programOf(pod *corev1.Pod) string {
 }
 
 // watch records the pods of a seed until stop.
-func (p *podRecord) watch(ctx context.Context, config *rest.Config) error {
+func (p *podRecord) watch(ctx context.Context, seed string, config *rest.Config) error {
 	c, err := clientset.NewForConfig(config)
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (p *podRecord) watch(ctx context.Context, config *rest.Config) error {
 	factory := informers.NewSharedInformerFactory(c, 0)
 	record := func(object any) {
 		if pod, is := object.(*corev1.Pod); is {
-			p.add(pod)
+			p.add(seed, pod)
 		}
 	}
 	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -70,12 +73,12 @@ func (p *podRecord) watch(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-func (p *podRecord) add(pod *corev1.Pod) {
+func (p *podRecord) add(seed string, pod *corev1.Pod) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	program := programOf(pod)
 	if pod.Status.PodIP != "" {
-		p.programs[pod.Status.PodIP] = program
+		p.places[pod.Status.PodIP] = place{seed: seed, program: program}
 	}
 	known := p.starts[string(pod.UID)]
 	known.program = program
@@ -90,11 +93,11 @@ func (p *podRecord) add(pod *corev1.Pod) {
 	p.starts[string(pod.UID)] = known
 }
 
-// at returns the program with an address, empty if it is no pod's.
-func (p *podRecord) at(address string) string {
+// at returns the program and the seed of an address, empty if it is no pod's.
+func (p *podRecord) at(address string) place {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return p.programs[address]
+	return p.places[address]
 }
 
 // started counts the starts of programs in a time.

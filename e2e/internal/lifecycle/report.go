@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/checks"
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/standin"
 	"github.com/trellis-garden/trellis/e2e/internal/timeline"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
 // Outcome is the result of a step.
@@ -48,6 +50,8 @@ type StepResult struct {
 	Problems []string `json:"problems,omitempty"`
 	// Calls counts the calls to the cloud by program.
 	Calls map[string]int `json:"calls,omitempty"`
+
+	shoot string // the name of the step's Shoot
 }
 
 // Report is the result of a run.
@@ -78,37 +82,71 @@ func (r Report) Err() error {
 // runSteps runs steps until one fails. Problems that checks find do not end the run.
 func (r *run) runSteps(ctx context.Context, steps []Step) Report {
 	report := Report{Title: "One Shoot's life", Cloud: r.Cloud.Name(), Started: r.now(), Expected: alwaysExpected(), isOurs: r.isOurs}
-	stopped := ""
-	for _, step := range steps {
+	report.Steps = make([]StepResult, len(steps))
+	for i, step := range steps {
 		report.Expected = append(report.Expected, step.expected...)
-		result := StepResult{Name: step.Name, Sentence: step.Sentence, Outcome: NotRun, Reason: stopped}
+		result := &report.Steps[i]
+		*result = StepResult{Name: step.Name, Sentence: step.Sentence, Outcome: NotRun, shoot: step.shootName()}
+		if step.alone {
+			r.endBeside(ctx)
+		}
+		result.Reason = reasonAfter(report.Steps[:i])
 		if result.Reason == "" && step.skip != nil {
 			result.Reason = step.skip(r)
 		}
-		if result.Reason == "" {
-			r.runStep(ctx, step, &result)
-			if result.Outcome == Failed && result.Checked.IsZero() {
-				stopped = "step " + step.Name + " failed before it"
-			}
-		} else {
+		switch {
+		case result.Reason != "":
 			r.linef("- %s: not run: %s", step.Name, result.Reason)
+		case r.canRunBeside(step):
+			r.startBeside(ctx, step, result)
+		default:
+			r.linef("- %s: %s", step.Name, step.Sentence)
+			r.finish(ctx, step, result, r.do(ctx, step, result))
 		}
-		report.Steps = append(report.Steps, result)
+		if result.isLast() {
+			r.interruptBeside("step " + step.Name + " failed")
+		}
 	}
+	r.endBeside(ctx)
 	report.Ended, report.Left = r.now(), r.left
 	report.addTimes(r.recorder.Samples())
 	return report
 }
 
-func (r *run) runStep(ctx context.Context, step Step, result *StepResult) {
-	r.linef("- %s: %s", step.Name, step.Sentence)
+// isLast reports whether no other step may follow: this one did not come to its end.
+func (s *StepResult) isLast() bool { return s.Outcome == Failed && s.Checked.IsZero() }
+
+// reasonAfter says why no step follows, empty if one does.
+func reasonAfter(results []StepResult) string {
+	for i := range results {
+		if results[i].isLast() {
+			return "step " + results[i].Name + " failed before it"
+		}
+	}
+	return ""
+}
+
+// addCalls counts calls of the step.
+func (s *StepResult) addCalls(sorted map[string]wire.Calls) {
+	if s.Calls == nil {
+		s.Calls = map[string]int{}
+	}
+	for program, count := range openstack.CountByProgram(sorted) {
+		s.Calls[program] += count
+	}
+}
+
+// do takes a step within its limit.
+func (r *run) do(ctx context.Context, step Step, result *StepResult) error {
 	result.From = r.now()
-	err := func() error {
-		limited, cancel := context.WithTimeoutCause(ctx, step.limit, fmt.Errorf("it took longer than %s", step.limit))
-		defer cancel()
-		return step.do(limited, r)
-	}()
-	result.To = r.now()
+	defer func() { result.To = r.now() }()
+	ctx, cancel := context.WithTimeoutCause(ctx, step.limit, fmt.Errorf("it took longer than %s", step.limit))
+	defer cancel()
+	return step.do(ctx, r)
+}
+
+// finish checks a step that has ended.
+func (r *run) finish(ctx context.Context, step Step, result *StepResult, err error) {
 	if err != nil {
 		result.Outcome, result.Problems = Failed, []string{err.Error()}
 	} else {
@@ -132,8 +170,10 @@ func (r Report) addTimes(samples []timeline.Sample) {
 		if step.From.IsZero() {
 			continue
 		}
-		step.Ours = timeline.Busy(spans, step.From, step.To, r.isOurs).Seconds()
-		wait, lasted := timeline.LongestWait(waits, step.From, step.To)
+		step.Ours = timeline.Busy(spans, step.From, step.To, func(span timeline.Span) bool {
+			return r.isOurs(span) && span.Namespace == technicalID(step.shoot)
+		}).Seconds()
+		wait, lasted := timeline.LongestWait(waits, step.shoot, step.From, step.To)
 		step.Wait, step.WaitSeconds = wait, lasted.Seconds()
 	}
 }
@@ -185,7 +225,7 @@ func (r Report) tables() []timeline.Table {
 		timeline.Table{Title: "Errors that are no fault", Rows: expected})
 }
 
-func (s StepResult) row() []string {
+func (s *StepResult) row() []string {
 	whole := s.To.Sub(s.From).Seconds()
 	share, conditions, wait := "", "", ""
 	if whole > 0 {

@@ -37,8 +37,10 @@ type run struct {
 	garden     client.Client
 	gardenREST *rest.Config
 	seeds      []*seed
-	accounts   accounts
+	accounts   *accounts
 	main       *shoot
+	besides    []*besideStep
+	prefix     string // of lines, for a step that runs beside others
 	recorder   *timeline.Recorder
 	pods       *podRecord
 	audits     *audits
@@ -70,7 +72,7 @@ func newRun(ctx context.Context, landscape Landscape) (_ *run, err error) {
 	if len(landscape.Seeds) == 0 || len(landscape.Versions) == 0 {
 		return nil, errors.New("a landscape needs a seed and a version of Kubernetes")
 	}
-	r := &run{Landscape: landscape, accounts: accounts{byName: map[string]*shoot{}}, pods: newPodRecord(), now: time.Now}
+	r := &run{Landscape: landscape, accounts: &accounts{byName: map[string]*shoot{}}, pods: newPodRecord(), now: time.Now}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.stop())
@@ -127,7 +129,7 @@ func (r *run) addSeed(ctx context.Context, spec Seed, log io.Writer) error {
 	if err := r.recorder.Watch(spec.Name, s.rest, timeline.SeedResources()); err != nil {
 		return err
 	}
-	if err := r.pods.watch(ctx, s.rest); err != nil {
+	if err := r.pods.watch(ctx, spec.Name, s.rest); err != nil {
 		return err
 	}
 	s.machines, err = shootmachines.Start(ctx, shootmachines.Options{Seed: s.rest, Servers: r.serversOf, Log: log})
@@ -184,5 +186,9 @@ func (r *run) stop() error {
 
 // linef prints a line for people.
 func (r *run) linef(format string, args ...any) {
-	_, _ = fmt.Fprintf(r.Out, format+"\n", args...)
+	prefix := ""
+	if r.prefix != "" {
+		prefix = "  [" + r.prefix + "]"
+	}
+	_, _ = fmt.Fprintf(r.Out, prefix+format+"\n", args...)
 }

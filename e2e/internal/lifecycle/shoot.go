@@ -87,7 +87,10 @@ func (s *shoot) key() client.ObjectKey {
 	return client.ObjectKey{Namespace: projectNamespace, Name: s.name}
 }
 
-func (s *shoot) technicalID() string { return s.template.Namespace() }
+func (s *shoot) technicalID() string { return technicalID(s.name) }
+
+// technicalID is the name of a Shoot's namespace in its seed.
+func technicalID(shoot string) string { return "shoot--" + project + "--" + shoot }
 
 // credentials is the name of the Secret with the Shoot's account, and of its CredentialsBinding.
 func (s *shoot) credentials() string { return "openstack-" + s.name }
@@ -102,7 +105,7 @@ func (r *run) newShoot(s *shoot) *gardencorev1beta1.Shoot {
 			CloudProfile:           &gardencorev1beta1.CloudProfileReference{Kind: "CloudProfile", Name: cloudProfile},
 			CredentialsBindingName: new(s.credentials()),
 			Region:                 r.Cloud.Region(),
-			SeedName:               new(r.Seeds[0].Name),
+			SeedName:               new(r.seedOf(s.name)),
 			Kubernetes: gardencorev1beta1.Kubernetes{Version: r.Versions[0], KubeAPIServer: &gardencorev1beta1.KubeAPIServerConfig{
 				AuditConfig: &gardencorev1beta1.AuditConfig{AuditPolicy: &gardencorev1beta1.AuditPolicy{ConfigMapRef: &corev1.ObjectReference{Name: auditPolicy}}},
 			}},

@@ -36,17 +36,17 @@ const (
 func stepsOfFaults() []Step {
 	return []Step{
 		{
-			Name: "controller-upgrade", Sentence: "infrastructure-controller is upgraded in the middle of a reconciliation", limit: changeLimit,
+			Name: "controller-upgrade", Sentence: "infrastructure-controller is upgraded in the middle of a reconciliation", alone: true, limit: changeLimit,
 			do: upgradeController, without: checkSet{checkCalls}, // a session of the new process is cold, and the reconciliation begins anew
 			expected: []expectedError{{Text: "context canceled", Reason: "the old process ends in the middle of a reconciliation"}},
 		},
 		{
-			Name: "controller-kill", Sentence: "worker-controller is killed in the middle of a reconciliation", limit: changeLimit,
+			Name: "controller-kill", Sentence: "worker-controller is killed in the middle of a reconciliation", alone: true, limit: changeLimit,
 			do: killController, without: checkSet{checkCalls},
 			expected: []expectedError{{Text: "context canceled", Reason: "the old process ends in the middle of a reconciliation"}},
 		},
 		{
-			Name: "cloud-outage", Sentence: "the cloud answers 503 for two minutes, in which the pool shrinks to one machine", limit: rollLimit,
+			Name: "cloud-outage", Sentence: "the cloud answers 503 for two minutes, in which the pool shrinks to one machine", alone: true, limit: rollLimit,
 			do: failCloud, without: checkSet{checkCalls}, // what fails is tried again
 			expected: []expectedError{{Text: "503", Reason: "the cloud fails in this step"}, {Text: "Unavailable", Reason: "the cloud fails in this step"}},
 		},

@@ -27,7 +27,7 @@ const (
 func stepsOfMachines() []Step {
 	return []Step{
 		{
-			Name: "create", Sentence: "a user creates a Shoot with one pool of one machine", limit: createLimit,
+			Name: "create", Sentence: "a user creates a Shoot with one pool of one machine", limit: createLimit, expected: lostLeases(),
 			do: func(ctx context.Context, r *run) error {
 				if err := r.createShoot(ctx, r.newShoot(r.main)); err != nil {
 					return err

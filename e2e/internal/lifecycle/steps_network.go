@@ -22,7 +22,7 @@ import (
 func stepsOfNetwork() []Step {
 	return []Step{
 		{
-			Name: "migrate", Sentence: "the control plane is migrated to the second seed", limit: rotationLimit,
+			Name: "migrate", Sentence: "the control plane is migrated to the second seed", alone: true, limit: rotationLimit,
 			skip: func(r *run) string {
 				if len(r.seeds) < 2 {
 					return "there is one seed only"

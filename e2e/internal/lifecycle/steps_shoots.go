@@ -35,7 +35,7 @@ func stepsOfOtherShoots() []Step {
 		},
 		{
 			Name: "quota", Sentence: "a third Shoot whose quota of routers is exhausted says so, and recovers when it is raised", limit: rotationLimit,
-			do: createWithoutQuota,
+			shoot: quotaShoot, do: createWithoutQuota,
 			expected: []expectedError{
 				{Text: "quota", Reason: "the quota is exhausted in this step"}, {Text: "Quota", Reason: "the quota is exhausted in this step"}, removedInstallation(),
 			},
@@ -52,7 +52,7 @@ func stepsOfEnd() []Step {
 			expected: []expectedError{removedInstallation()},
 		},
 		{
-			Name: "empty", Sentence: "nothing is left in the cloud, in the seeds and in the garden", limit: changeLimit, without: checkSet{checkConditions, checkCalls},
+			Name: "empty", Sentence: "nothing is left in the cloud, in the seeds and in the garden", alone: true, limit: changeLimit, without: checkSet{checkConditions, checkCalls},
 			do: expectEmpty, expected: []expectedError{removedInstallation()},
 		},
 	}
@@ -128,6 +128,9 @@ func createWithoutQuota(ctx context.Context, r *run) error {
 		return err
 	}
 	if err := r.awaitSettled(ctx, s); err != nil {
+		return err
+	}
+	if err := r.awaitConditions(ctx, s); err != nil {
 		return err
 	}
 	return r.delete(ctx, s)

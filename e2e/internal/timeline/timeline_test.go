@@ -96,12 +96,14 @@ func TestWaits(t *testing.T) {
 	assert.Equal(t, "shoot control plane has been reconciled", waits[0].Name)
 	assert.Equal(t, 5*time.Second, waits[0].To.Sub(waits[0].From))
 	assert.Equal(t, "one", waits[0].Namespace)
-	name, lasted := LongestWait(waits, after(0), after(40))
+	name, lasted := LongestWait(waits, "one", after(0), after(40))
 	assert.Equal(t, "worker pools have been reconciled", name)
 	assert.Equal(t, 20*time.Second, lasted, "both times together")
-	name, lasted = LongestWait(waits, after(22), after(29))
+	name, lasted = LongestWait(waits, "one", after(22), after(29))
 	assert.Empty(t, name)
 	assert.Zero(t, lasted)
+	name, _ = LongestWait(waits, "two", after(0), after(40))
+	assert.Empty(t, name, "another Shoot does not wait")
 }
 
 func TestNewSample(t *testing.T) {

@@ -55,9 +55,12 @@ func taskSample(of Sample, name string, state State) Sample {
 	}
 }
 
-// LongestWait names what gardenlet waited for longest in a time.
-func LongestWait(waits []Span, from, to time.Time) (name string, lasted time.Duration) {
+// LongestWait names what gardenlet waited for longest in a time, for a Shoot.
+func LongestWait(waits []Span, shoot string, from, to time.Time) (name string, lasted time.Duration) {
 	for _, wait := range waits {
+		if wait.Namespace != shoot {
+			continue
+		}
 		sum := Busy(waits, from, to, func(s Span) bool { return s.Object == wait.Object })
 		if sum > lasted {
 			name, lasted = wait.Name, sum
