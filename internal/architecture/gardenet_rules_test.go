@@ -27,7 +27,7 @@ func gardenetRules() []importRule {
 			packages: "cmd/gardenet-service-router/internal/command",
 			reason:   "the process knows the router, but not how Services become rules",
 			mayImport: []string{
-				"cmd/gardenet-service-router/internal/router", "internal/buildinfo", "internal/signals", "internal/logging", "internal/memory", "k8s.io/client-go/...", "k8s.io/klog/v2",
+				"cmd/gardenet-service-router/internal/router", "internal/buildinfo", "internal/signals", "internal/logging", "internal/memory", "internal/gardenet/process", "k8s.io/client-go/...", "k8s.io/klog/v2",
 				"k8s.io/component-base/metrics/legacyregistry", "github.com/spf13/pflag", "golang.org/x/sys/unix",
 			},
 			mayNotLink: routerMayNotLink,
@@ -42,11 +42,17 @@ func gardenetRules() []importRule {
 			packages: "internal/gardenet/agent/command",
 			reason:   "the process knows the agent, but neither how the state of a node is computed nor how it is applied",
 			mayImport: []string{
-				"internal/buildinfo", "internal/metriclist", "internal/signals", "internal/gardenet/agent/...", "internal/gardenet/config", "internal/gardenet/desired",
-				"internal/logging", "internal/memory", "k8s.io/client-go/rest", "k8s.io/client-go/tools/clientcmd", "k8s.io/klog/v2", "github.com/spf13/pflag",
+				"internal/buildinfo", "internal/metriclist", "internal/signals", "internal/gardenet/agent/...", "internal/gardenet/config", "internal/gardenet/desired", "internal/gardenet/process",
+				"internal/logging", "internal/memory", "k8s.io/klog/v2", "github.com/spf13/pflag",
 				"github.com/prometheus/client_golang/...",
 			},
 			mayNotLink: notLinked,
+		},
+		{
+			packages:   "internal/gardenet/process",
+			reason:     "a process on a node reaches the API server and serves HTTP whatever its work is",
+			mayImport:  []string{"internal/memory", "k8s.io/client-go/rest", "k8s.io/client-go/tools/clientcmd"},
+			mayNotLink: append([]string{"github.com/prometheus/...", "github.com/vishvananda/..."}, notLinked...),
 		},
 		{
 			packages:   "internal/gardenet/agent/plugins",

@@ -29,7 +29,7 @@ func TestRun_CommandLine(t *testing.T) {
 		"an unknown level":         {args: []string{ranges, "--log-level=loud"}, node: "a", code: exitUsage, problem: `--log-level: "loud" is unknown`},
 		"an unknown format":        {args: []string{ranges, "--log-format=xml"}, node: "a", code: exitUsage, problem: `--log-format: "xml" is unknown`},
 		"no interval":              {args: []string{ranges, "--verify-interval=0s"}, node: "a", code: exitUsage, problem: "--verify-interval: 0s must be more than nothing"},
-		"no kubeconfig":            {args: []string{ranges, "--kubeconfig=/nowhere"}, node: "a", code: exitFailure, problem: "finding the API server"},
+		"no kubeconfig":            {args: []string{ranges, "--kubeconfig=/nowhere"}, node: "a", code: exitFailure, problem: "--kubeconfig: stat /nowhere"},
 		"several things are wrong": {args: []string{"--log-level=loud"}, code: exitUsage, problem: "--pod-ranges"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

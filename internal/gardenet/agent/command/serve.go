@@ -7,26 +7,16 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
 	"github.com/trellis-garden/trellis/internal/gardenet/agent"
 	"github.com/trellis-garden/trellis/internal/gardenet/config"
-	"github.com/trellis-garden/trellis/internal/memory"
-)
-
-const (
-	readHeaderTimeout = 10 * time.Second
-	// shutdownTimeout bounds the end of requests for metrics.
-	shutdownTimeout = time.Second
+	"github.com/trellis-garden/trellis/internal/gardenet/process"
 )
 
 // serve runs the agent and its HTTP server until the context ends, or the server fails.
@@ -35,7 +25,7 @@ func (b Binary) serve(ctx context.Context, o options, log logr.Logger) error {
 	if err != nil {
 		return err
 	}
-	restConfig, err := loadRESTConfig(o.kubeconfig)
+	restConfig, err := process.RESTConfig(o.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -67,37 +57,12 @@ func (b Binary) serve(ctx context.Context, o options, log logr.Logger) error {
 	mux.Handle("/", a.Handler())
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{DisableCompression: true}))
 	log.Info("Starting", "binary", b.Name, "version", buildinfo.Read().String(), "node", o.node, "address", listener.Addr().String())
-	err = runTogether(ctx, listener, mux, a.Run)
+	err = process.Run(ctx, listener, mux, func(ctx context.Context) error {
+		a.Run(ctx)
+		return nil
+	})
 	log.Info("Stopped", "binary", b.Name)
 	return err
-}
-
-// runTogether runs the agent and an HTTP server. Each of them ends with the context or the other one.
-func runTogether(ctx context.Context, listener net.Listener, handler http.Handler, run func(context.Context)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
-	var running sync.WaitGroup
-	running.Go(func() { _ = memory.NewReleaser().Start(ctx) })
-	running.Go(func() {
-		defer cancel()
-		run(ctx)
-	})
-	running.Go(func() {
-		<-ctx.Done()
-		shutdown, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-		defer stop()
-		if server.Shutdown(shutdown) != nil {
-			_ = server.Close() // of requests that take too long
-		}
-	})
-	err := server.Serve(listener)
-	cancel()
-	running.Wait()
-	if !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving HTTP: %w", err)
-	}
-	return nil
 }
 
 func readConfig(path string) (config.Config, error) {
@@ -110,22 +75,6 @@ func readConfig(path string) (config.Config, error) {
 		return config.Config{}, fmt.Errorf("--config: reading %s: %w", path, err)
 	}
 	return cfg, nil
-}
-
-// loadRESTConfig returns how to reach the API server: by a kubeconfig, or as a pod does.
-func loadRESTConfig(kubeconfig string) (*rest.Config, error) {
-	if kubeconfig != "" {
-		restConfig, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-		if err != nil {
-			return nil, fmt.Errorf("--kubeconfig: %w", err)
-		}
-		return restConfig, nil
-	}
-	restConfig, err := rest.InClusterConfig()
-	if err != nil {
-		return nil, fmt.Errorf("finding the API server: %w; give --kubeconfig, or run in a pod", err)
-	}
-	return restConfig, nil
 }
 
 // registerProcess registers the metrics of the process: the Go runtime, what the kernel counts, and the build.
