@@ -10,6 +10,8 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 )
 
 // rotationLimit bounds each half of a rotation of credentials. The first replaces all machines and API servers.
@@ -22,6 +24,7 @@ func stepsOfOperation() []Step {
 			do: func(ctx context.Context, r *run) error {
 				return r.rotate(ctx, v1beta1constants.OperationRotateCredentialsStart, gardencorev1beta1.RotationPrepared)
 			},
+			calls: map[string]int{openstack.InfrastructureController: 2}, // the key pair is deleted, and created with the new SSH key
 		},
 		{
 			Name: "rotate-complete", Sentence: "the former credentials are removed", limit: rotationLimit,

@@ -22,17 +22,14 @@ const (
 	callsPerCreate = 14
 	// callsPerRepeat is what a later one may cost, and callsPerDelete a deletion.
 	callsPerRepeat, callsPerDelete = 6, 11
-	// callsPerKeyPair is what a later one may cost in addition when the SSH key was rotated: the key pair is replaced.
-	callsPerKeyPair = 2
 	// callsPerMachine is what a new machine may cost, and what a deleted one, without polls: machines under way share one list, again and again.
 	// callsPerStart is what a machine controller looks up once.
 	callsPerMachine, callsPerStart = 4, 4
 	// callsOfWorker is what one reconciliation of a Worker may cost, of a ControlPlane none.
 	callsOfWorker, callsOfControlPlane = 8, 4
 
-	createServer  = "nova POST /v2.1/servers"
-	pollServers   = "nova GET /v2.1/servers/detail"
-	createKeyPair = "nova POST /v2.1/os-keypairs"
+	createServer = "nova POST /v2.1/servers"
+	pollServers  = "nova GET /v2.1/servers/detail"
 )
 
 // Work is what a program did in a step.
@@ -63,9 +60,8 @@ func ByProgram(calls wire.Calls, programOf func(client string) string) map[strin
 
 // OverBudget compares the calls of our programs with the budgets of what they did. Other programs have none.
 func OverBudget(sorted map[string]wire.Calls, work Work) []string {
-	replacedKeyPairs := max(0, min(work.Repeated, sorted[InfrastructureController].Count()[createKeyPair]-work.Created))
 	limits := map[string]int{
-		InfrastructureController: callsPerCreate*work.Created + callsPerDelete*work.Deleted + callsPerRepeat*work.Repeated + callsPerKeyPair*replacedKeyPairs,
+		InfrastructureController: callsPerCreate*work.Created + callsPerDelete*work.Deleted + callsPerRepeat*work.Repeated,
 		WorkerController:         callsOfWorker * work.Workers,
 		ControlPlaneController:   callsOfControlPlane * work.ControlPlanes,
 		MachineController:        callsPerMachine*(work.MachinesCreated+work.MachinesDeleted) + callsPerStart*(work.Started[MachineController]+1),
