@@ -31,9 +31,17 @@ import (
 // pod's default grace period of 30 seconds.
 const gracefulShutdown = 25 * time.Second
 
-// leaseRetryPeriod is how often a leader renews its Lease, and the others look at it. It is twice as long as by default: renewals are most of what an idle
-// controller does. A leader that ends lets go of its Lease; after a crash, another one leads after the Lease's 15 seconds and this period.
-const leaseRetryPeriod = 4 * time.Second
+// How a leader keeps its Lease. All are longer than by default. An API server that is rolled out or overloaded may not answer for 20 seconds, which is no
+// reason to end, and renewals are most of what an idle controller does. A leader that ends lets go of its Lease; only after a crash, another one leads after
+// the Lease's duration and the period.
+const (
+	// leaseDuration is how long a Lease holds that nobody renews.
+	leaseDuration = 30 * time.Second
+	// leaseRenewDeadline is how long a leader tries to renew its Lease, before it ends.
+	leaseRenewDeadline = 20 * time.Second
+	// leaseRetryPeriod is how often a leader renews its Lease, and the others look at it.
+	leaseRetryPeriod = 8 * time.Second
+)
 
 // pprofVariable is the environment variable with the default of --pprof-bind-address.
 const pprofVariable = "TRELLIS_PPROF_BIND_ADDRESS"
@@ -125,6 +133,8 @@ func managerOptions(cfg config, scheme *k8sruntime.Scheme, log logr.Logger) ctrl
 		LeaderElection:          cfg.leaderElection,
 		LeaderElectionID:        cfg.leaderElectionID,
 		LeaderElectionNamespace: cfg.leaderElectionNamespace,
+		LeaseDuration:           new(leaseDuration),
+		RenewDeadline:           new(leaseRenewDeadline),
 		RetryPeriod:             new(leaseRetryPeriod),
 		// Safe, because the process ends as soon as the manager does.
 		LeaderElectionReleaseOnCancel: true,
