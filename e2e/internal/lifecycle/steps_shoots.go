@@ -37,7 +37,7 @@ func stepsOfOtherShoots() []Step {
 			Name: "quota", Sentence: "a third Shoot whose quota of routers is exhausted says so, and recovers when it is raised", limit: rotationLimit,
 			shoot: quotaShoot, do: createWithoutQuota,
 			expected: []expectedError{
-				{Text: "quota", Reason: "the quota is exhausted in this step"}, {Text: "Quota", Reason: "the quota is exhausted in this step"}, removedInstallation(),
+				{Text: "quota", Reason: "the quota is exhausted in this step"}, {Text: "Quota", Reason: "the quota is exhausted in this step"}, removedInstallation(), removedMachineController(),
 			},
 			without: checkSet{checkCalls}, // what fails is tried again
 		},
@@ -49,7 +49,7 @@ func stepsOfEnd() []Step {
 		{
 			Name: "delete", Sentence: "the Shoot is deleted", limit: createLimit, without: checkSet{checkConditions},
 			do:       func(ctx context.Context, r *run) error { return r.delete(ctx, r.main) },
-			expected: []expectedError{removedInstallation()},
+			expected: []expectedError{removedInstallation(), removedMachineController()},
 		},
 		{
 			Name: "empty", Sentence: "nothing is left in the cloud, in the seeds and in the garden", alone: true, limit: changeLimit, without: checkSet{checkConditions, checkCalls},
@@ -63,6 +63,14 @@ func removedInstallation() expectedError {
 	return expectedError{
 		Text:   "-leader-election",
 		Reason: "gardenlet removes installations that no Shoot needs any more; a controller's Role may go before its pod has ended",
+	}
+}
+
+// removedMachineController is what our machine controller says when gardenlet deletes its Role and its Deployment.
+func removedMachineController() expectedError {
+	return expectedError{
+		Text:   `leases.coordination.k8s.io \"machine-controller\" is forbidden`,
+		Reason: "gardenlet deletes the machine controller's Role together with its Deployment; the pod ends a moment later",
 	}
 }
 
