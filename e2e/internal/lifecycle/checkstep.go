@@ -51,7 +51,9 @@ func alwaysExpected() []expectedError {
 func lostLeases() []expectedError {
 	const reason = "a seed's API server does not answer for 10 seconds while the landscape starts; the controller ends, and is started again"
 	return []expectedError{
-		{Text: "rror retrieving lease lock", Reason: reason}, {Text: "rror retrieving resource lock", Reason: reason}, {Text: "ailed to update lease", Reason: reason},
+		{Text: "rror retrieving lease lock", Reason: reason},
+		{Text: "rror retrieving resource lock", Reason: reason},
+		{Text: "ailed to update lease", Reason: reason},
 		{Text: "leader election lost", Reason: reason},
 	}
 }
