@@ -51,7 +51,7 @@ type Kubelets struct {
 // Option configures Kubelets.
 type Option func(*Kubelets)
 
-// OnNodes makes pods run on the nodes of the cluster: those of a DaemonSet on the node that they name, others on any ready node; they wait if
+// OnNodes makes pods run on the nodes of the cluster: those of a DaemonSet on the node that they name, others on any ready node that is not drained; they wait if
 // there is none. No pod starts or ends on a node that is not ready.
 func OnNodes() Option { return func(k *Kubelets) { k.onNodes = true } }
 

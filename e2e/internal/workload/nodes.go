@@ -179,7 +179,7 @@ func (k *Kubelets) bind(ctx context.Context, pod *corev1.Pod) error {
 	}
 	var fit []string
 	for _, node := range nodes.Items {
-		if named := nodeNamedBy(pod); named == node.Name || named == "" && isResponsive(&node) && !k.isNodeHeld(node.Name) {
+		if named := nodeNamedBy(pod); named == node.Name || named == "" && takesPods(&node) && !k.isNodeHeld(node.Name) {
 			fit = append(fit, node.Name)
 		}
 	}
@@ -214,6 +214,9 @@ func nodeNamedBy(pod *corev1.Pod) string {
 	}
 	return ""
 }
+
+// takesPods reports whether pods without a node may go there: not to one that is drained.
+func takesPods(node *corev1.Node) bool { return isResponsive(node) && !node.Spec.Unschedulable }
 
 // isResponsive reports whether pods start and end on a node. A node without the condition Ready counts as responsive.
 func isResponsive(node *corev1.Node) bool {

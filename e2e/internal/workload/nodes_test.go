@@ -29,3 +29,19 @@ func TestAddressesIn(t *testing.T) {
 	_, err := addressesIn([]string{"none"}, 1)
 	require.ErrorContains(t, err, "reading a node's range for pods")
 }
+
+func TestTakesPods(t *testing.T) {
+	ready := func(status corev1.ConditionStatus) corev1.NodeStatus {
+		return corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}}
+	}
+	for sentence, test := range map[string]struct {
+		node corev1.Node
+		want bool
+	}{
+		"a ready node":                 {corev1.Node{Status: ready(corev1.ConditionTrue)}, true},
+		"a node that is not ready":     {corev1.Node{Status: ready(corev1.ConditionFalse)}, false},
+		"a ready node that is drained": {corev1.Node{Spec: corev1.NodeSpec{Unschedulable: true}, Status: ready(corev1.ConditionTrue)}, false},
+	} {
+		t.Run(sentence, func(t *testing.T) { assert.Equal(t, test.want, takesPods(&test.node)) })
+	}
+}
