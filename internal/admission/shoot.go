@@ -58,7 +58,7 @@ func ShootDefaults(providerType string, set func(ctx context.Context, shoot, old
 	webhook := shootWebhook(providerType)
 	webhook.Name, webhook.Mutates = "shootdefaults."+providerType, true
 	webhook.Handler = mutation.Handler(ShootKind(), func(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) error {
-		if shoot.Spec.Provider.Type != providerType || len(shoot.Spec.Provider.Workers) == 0 || !TakesDefaults(shoot, old) {
+		if shoot.Spec.Provider.Type != providerType || len(shoot.Spec.Provider.Workers) == 0 || !takesDefaults(shoot, old) {
 			return nil
 		}
 		if len(tooLargeShoot(shoot, old)) > 0 { // rejected by validation

@@ -5,9 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// TakesDefaults reports whether a write may set defaults in a Shoot: it creates it, or changes its spec, and its control plane is not moving to another
+// takesDefaults reports whether a write may set defaults in a Shoot: it creates it, or changes its spec, and its control plane is not moving to another
 // seed. Writes during that time are not the user's.
-func TakesDefaults(shoot, old *gardencorev1beta1.Shoot) bool {
+func takesDefaults(shoot, old *gardencorev1beta1.Shoot) bool {
 	return !isMigrating(shoot) && (old == nil || !equality.Semantic.DeepEqual(shoot.Spec, old.Spec))
 }
 

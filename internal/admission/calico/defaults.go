@@ -1,7 +1,6 @@
 package calico
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,10 +16,7 @@ import (
 // setDefaults sets spec.networking.providerConfig.overlay, or createPodRoutes in it, where the user has not. Other contracts read the overlay
 // setting from the Shoot, so its default must be written there, too. The user's values are kept; what cannot be decoded is left for
 // validation to reject.
-func (o Options) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
-	if !usesCalico(shoot) || !admission.TakesDefaults(shoot, old) {
-		return nil
-	}
+func (o Options) setDefaults(shoot, old *gardencorev1beta1.Shoot) error {
 	config := decodeValidConfig(shoot)
 	if config == nil {
 		return nil
@@ -63,7 +59,7 @@ func withPodRoutes(overlay, oldOverlay *calicov1alpha1.Overlay) *calicov1alpha1.
 
 // overlayOf returns the overlay setting of the old shoot, nil if it had none or it cannot be decoded.
 func overlayOf(old *gardencorev1beta1.Shoot) *calicov1alpha1.Overlay {
-	if !usesCalico(old) {
+	if old == nil {
 		return nil
 	}
 	config, err := calicov1alpha1.DecodeKnownFields(old.Spec.Networking.ProviderConfig)
@@ -89,7 +85,7 @@ func (o Options) defaultOverlay(shoot, old *gardencorev1beta1.Shoot, config *cal
 	if !slices.Contains(o.OverlayOff, shoot.Spec.Provider.Type) || config.SetsEncapsulation() {
 		return nil
 	}
-	if !usesCalico(old) {
+	if old == nil {
 		return o.newOverlay(shoot.Spec.Provider.Type, config)
 	}
 	return overlayOf(old)

@@ -31,11 +31,11 @@ func FuzzShoot(f *testing.F) {
 		old, shoot := fuzzedShoot(before, infrastructure, bits), fuzzedShoot(after, infrastructure, bits>>3)
 		for _, each := range []struct{ shoot, old *gardencorev1beta1.Shoot }{{shoot, nil}, {shoot, old}, {old, shoot}} {
 			changed := each.shoot.DeepCopy()
-			require.NoError(t, options.setDefaults(t.Context(), changed, each.old))
+			require.NoError(t, options.setDefaults(changed, each.old))
 			requireOnlyOverlayChanged(t, each.shoot, changed)
 			if each.old == nil {
 				again := changed.DeepCopy()
-				require.NoError(t, options.setDefaults(t.Context(), again, each.old))
+				require.NoError(t, options.setDefaults(again, each.old))
 				require.Equal(t, changed, again)
 			}
 			require.True(t, callWebhook(t, options, defaultsWebhook, each.shoot, each.old).Allowed)

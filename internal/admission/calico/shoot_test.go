@@ -108,7 +108,7 @@ func TestValidate_AcceptsDefaults(t *testing.T) {
 			`{"vxlan":{"enabled":false}}`, `{"ipam":{"type":"host-local"}}`, `{"ipam":{"type":"calico-ipam"}}`, `{"backend":"none"}`, `{"overlay":{"enabled":false},"snatToUpstreamDNS":{"enabled":true}}`,
 		} {
 			shoot := shootWith(config, withInfrastructure(infrastructure))
-			require.NoError(t, options.setDefaults(t.Context(), shoot, nil))
+			require.NoError(t, options.setDefaults(shoot, nil))
 			response := callWebhook(t, options, validatingWebhook, shoot, nil)
 			require.True(t, response.Allowed, "%s on %s: %v", config, infrastructure, response.Result)
 			requirePatch(t, "", options, shoot, nil)

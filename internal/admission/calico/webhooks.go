@@ -1,12 +1,6 @@
 package calico
 
-import (
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-
-	"github.com/trellis-garden/trellis/internal/admission"
-	"github.com/trellis-garden/trellis/internal/mutation"
-)
+import "github.com/trellis-garden/trellis/internal/admission"
 
 // Type is the network type of this package.
 const Type = "calico"
@@ -22,16 +16,5 @@ type Options struct {
 
 // Webhooks returns all webhooks of this package. They need nothing but the request.
 func Webhooks(options Options) []admission.Webhook {
-	shoots := admission.CreationsAndUpdates(gardencorev1beta1.GroupName, gardencorev1beta1.SchemeGroupVersion.Version, "shoots")
-	selected := admission.Labelled(v1beta1constants.LabelExtensionNetworkingTypePrefix, Type)
-	return []admission.Webhook{
-		{
-			Name: "shootdefaults." + Type, Mutates: true, Rules: shoots, ObjectSelector: selected,
-			Handler: mutation.Handler(admission.ShootKind(), options.setDefaults),
-		},
-		{
-			Name: "shoot." + Type, Rules: shoots, ObjectSelector: selected,
-			Handler: admission.Validate(admission.ShootKind(), validate),
-		},
-	}
+	return admission.NetworkShoots{Type: Type, SetDefaults: options.setDefaults, Validate: validate}.Webhooks()
 }

@@ -1,7 +1,6 @@
 package gardenet
 
 import (
-	"context"
 	"fmt"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -15,10 +14,7 @@ import (
 // setDefaults writes overlay.enabled, and with the overlay off overlay.createPodRoutes, into the Shoot where the user has not. Other contracts, also those of other
 // extensions, read them there. Values of an old shoot are kept: a manifest that leaves them out must not change the data plane. What cannot be decoded is left
 // for validation to reject.
-func setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
-	if !usesGardenet(shoot) || !admission.TakesDefaults(shoot, old) {
-		return nil
-	}
+func setDefaults(shoot, old *gardencorev1beta1.Shoot) error {
 	given := decodeValidConfig(shoot)
 	if given == nil {
 		return nil
@@ -43,7 +39,7 @@ func decodeValidConfig(shoot *gardencorev1beta1.Shoot) *v1alpha1.NetworkConfig {
 
 // overlayOf returns the overlay settings of the old shoot, nil if it had none or they cannot be decoded.
 func overlayOf(old *gardencorev1beta1.Shoot) *v1alpha1.Overlay {
-	if !usesGardenet(old) {
+	if old == nil {
 		return nil
 	}
 	config, err := v1alpha1.DecodeKnownFields(old.Spec.Networking.ProviderConfig)

@@ -86,7 +86,7 @@ func TestValidate_AcceptsDefaults(t *testing.T) {
 	for _, infrastructure := range []string{"openstack", "aws", "azure", "gcp", "local", "ironcore"} {
 		for _, config := range []string{"", `{` + kind + `}`, `{` + kind + `,"overlay":{"enabled":true}}`, `{` + kind + `,"overlay":{"vxlan":{"id":7}}}`} {
 			shoot := shootWith(config, withInfrastructure(infrastructure))
-			require.NoError(t, setDefaults(t.Context(), shoot, nil))
+			require.NoError(t, setDefaults(shoot, nil))
 			response := callWebhook(t, validatingWebhook, shoot, nil)
 			require.True(t, response.Allowed, "%s on %s: %v", config, infrastructure, response.Result)
 			requirePatch(t, "", shoot, nil)

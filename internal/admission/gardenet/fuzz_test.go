@@ -24,10 +24,10 @@ func FuzzShoot(f *testing.F) {
 		old, shoot := fuzzedShoot(before, infrastructure, bits), fuzzedShoot(after, infrastructure, bits>>3)
 		for _, each := range []struct{ shoot, old *gardencorev1beta1.Shoot }{{shoot, nil}, {shoot, old}, {old, shoot}} {
 			changed := each.shoot.DeepCopy()
-			require.NoError(t, setDefaults(t.Context(), changed, each.old))
+			require.NoError(t, setDefaults(changed, each.old))
 			requireOnlyOverlayChanged(t, each.shoot, changed)
 			again := changed.DeepCopy()
-			require.NoError(t, setDefaults(t.Context(), again, each.old))
+			require.NoError(t, setDefaults(again, each.old))
 			require.Equal(t, changed, again)
 			require.True(t, callWebhook(t, defaultsWebhook, each.shoot, each.old).Allowed)
 
