@@ -19,7 +19,7 @@ import (
 func asShoot(shoot *network.Shoot) *gardencorev1beta1.Shoot {
 	typed := &gardencorev1beta1.Shoot{}
 	typed.Spec.Networking = &gardencorev1beta1.Networking{
-		Type: new(Type), ProviderConfig: shoot.Network.Spec.ProviderConfig, IPFamilies: familiesOf(shoot.Network.Spec.IPFamilies),
+		Type: new(Type), ProviderConfig: shoot.Network.Spec.ProviderConfig, IPFamilies: network.GardenFamilies(shoot.Network.Spec.IPFamilies),
 	}
 	typed.Spec.Kubernetes.KubeProxy = &gardencorev1beta1.KubeProxyConfig{Enabled: &shoot.KubeProxy.Enabled, Mode: &shoot.KubeProxy.Mode}
 	typed.Spec.Kubernetes.VerticalPodAutoscaler = &gardencorev1beta1.VerticalPodAutoscaler{Enabled: shoot.VerticalAutoscaling}

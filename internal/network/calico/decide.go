@@ -31,11 +31,11 @@ func decide(shoot *network.Shoot) (*decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, err := readRanges(shoot.PodRanges)
+	pods, err := network.ParseRanges(shoot.PodRanges)
 	if err != nil {
 		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of pods: %w", err)
 	}
-	nodes, err := readRanges(shoot.NodeRanges)
+	nodes, err := network.ParseRanges(shoot.NodeRanges)
 	if err != nil {
 		return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of nodes: %w", err)
 	}
@@ -61,7 +61,7 @@ func requestsVXLANPool(given *calicov1alpha1.NetworkConfig) bool {
 
 func contextOf(shoot *network.Shoot, nodes []netip.Prefix, deployed *form) calicov1alpha1.DefaultingContext {
 	context := calicov1alpha1.DefaultingContext{
-		IPFamilies:        familiesOf(shoot.Families),
+		IPFamilies:        network.GardenFamilies(shoot.Families),
 		IPIP:              shoot.Infrastructure.IPIP,
 		VXLAN:             shoot.Infrastructure.VXLAN,
 		PodRoutesByPlugin: shoot.Infrastructure.PodRoutes,
@@ -94,10 +94,10 @@ func settingsOf(shoot *network.Shoot, config *calicov1alpha1.NetworkConfig, pods
 		s.kubeProxyMode = shoot.KubeProxy.Mode
 	}
 	if s.ipv4 {
-		s.podRanges4, s.nodeRanges4 = toStrings(ofFamily(pods, ipv4)), toStrings(ofFamily(nodes, ipv4))
+		s.podRanges4, s.nodeRanges4 = toStrings(network.RangesOfFamily(ipv4, pods)), toStrings(network.RangesOfFamily(ipv4, nodes))
 	}
 	if s.ipv6 {
-		s.podRanges6, s.nodeRanges6 = toStrings(ofFamily(pods, ipv6)), toStrings(ofFamily(nodes, ipv6))
+		s.podRanges6, s.nodeRanges6 = toStrings(network.RangesOfFamily(ipv6, pods)), toStrings(network.RangesOfFamily(ipv6, nodes))
 	}
 	s.form = formOf(s)
 	return s

@@ -1,19 +1,12 @@
 package calico
 
 import (
-	"fmt"
-	"net/netip"
-
-	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	"github.com/trellis-garden/trellis/apis/calico/validation"
 	"github.com/trellis-garden/trellis/internal/network"
 )
-
-func networkingPath() *field.Path { return field.NewPath("spec", "networking") }
 
 func decode(shoot *network.Shoot) (*calicov1alpha1.NetworkConfig, error) {
 	return calicov1alpha1.DecodeNetworkConfig(shoot.Network.Spec.ProviderConfig)
@@ -22,78 +15,11 @@ func decode(shoot *network.Shoot) (*calicov1alpha1.NetworkConfig, error) {
 // validate refuses what can never be deployed. Settings without the expected effect are accepted for the sake of existing shoots, and reported in
 // messages.
 func validate(shoot *network.Shoot) field.ErrorList {
-	path := networkingPath().Child("providerConfig")
+	path := network.NetworkingPath().Child("providerConfig")
 	config, err := decode(shoot)
 	if err != nil {
 		return validation.DecodingErrors(path, err)
 	}
-	// The configuration is for all families of the shoot, including one that is not deployed yet.
-	families := familiesOf(shoot.Network.Spec.IPFamilies)
-	if len(families) == 0 {
-		families = familiesOf(shoot.Families)
-	}
-	errs := validation.ValidateNetworkConfig(config, families, path)
-	return append(errs, validateRanges(shoot)...)
-}
-
-// validateRanges checks that there is a range of pods for each deployed family.
-func validateRanges(shoot *network.Shoot) field.ErrorList {
-	var errs field.ErrorList
-	pods, err := readRanges(shoot.PodRanges)
-	if err != nil {
-		errs = append(errs, field.Invalid(networkingPath().Child("pods"), shoot.PodRanges, err.Error()+": give ranges in CIDR notation, like 100.96.0.0/11"))
-	}
-	if _, err := readRanges(shoot.NodeRanges); err != nil {
-		errs = append(errs, field.Invalid(networkingPath().Child("nodes"), shoot.NodeRanges, err.Error()+": give ranges in CIDR notation, like 10.250.0.0/16"))
-	}
-	if len(errs) > 0 {
-		return errs
-	}
-	for _, family := range shoot.Families {
-		if len(ofFamily(pods, family)) == 0 {
-			errs = append(errs, field.Required(networkingPath().Child("pods"), fmt.Sprintf(
-				"pods are to have addresses of %s, for which there is no range: give one in CIDR notation, or leave the family out of spec.networking.ipFamilies", family)))
-		}
-	}
-	return errs
-}
-
-func familiesOf(families []extensionsv1alpha1.IPFamily) []gardencorev1beta1.IPFamily {
-	var same []gardencorev1beta1.IPFamily
-	for _, family := range families {
-		same = append(same, gardencorev1beta1.IPFamily(family))
-	}
-	return same
-}
-
-// readRanges parses ranges in CIDR notation. It masks host bits, which Calico refuses.
-func readRanges(texts []string) ([]netip.Prefix, error) {
-	var ranges []netip.Prefix
-	for _, text := range texts {
-		parsed, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no range", text)
-		}
-		ranges = append(ranges, parsed.Masked())
-	}
-	return ranges, nil
-}
-
-// ofFamily returns the ranges of a family, without those that lie within another one.
-func ofFamily(ranges []netip.Prefix, family extensionsv1alpha1.IPFamily) []netip.Prefix {
-	var found []netip.Prefix
-	for i, candidate := range ranges {
-		if candidate.Addr().Is4() != (family == extensionsv1alpha1.IPFamilyIPv4) {
-			continue
-		}
-		covered := false
-		for j, other := range ranges {
-			wider := other.Bits() < candidate.Bits() || other == candidate && j < i
-			covered = covered || wider && other.Overlaps(candidate)
-		}
-		if !covered {
-			found = append(found, candidate)
-		}
-	}
-	return found
+	errs := validation.ValidateNetworkConfig(config, shoot.ConfiguredFamilies(), path)
+	return append(errs, shoot.ValidateRanges()...)
 }

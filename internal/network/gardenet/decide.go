@@ -50,12 +50,12 @@ func decide(shoot *network.Shoot) (*settings, error) {
 		{"nodes", shoot.NodeRanges, &s.nodeRanges},
 		{"masquerade.nonMasqueradeCIDRs", effective.Masquerade.NonMasqueradeCIDRs, &s.except},
 	} {
-		all, err := readRanges(ranges.texts)
+		all, err := network.ParseRanges(ranges.texts)
 		if err != nil {
 			return nil, cloud.Errorf(cloud.Configuration, "reading the ranges of %s: %w", ranges.what, err)
 		}
 		for _, family := range shoot.Families {
-			*ranges.into = append(*ranges.into, ofFamily(all, family)...)
+			*ranges.into = append(*ranges.into, network.RangesOfFamily(family, all)...)
 		}
 	}
 	return s, nil
