@@ -150,6 +150,9 @@ func isOurContainer(registrations []string, namespace, container string) bool {
 func (r *run) check(ctx context.Context, step Step, result *StepResult) []string {
 	problems := r.checkConditions(ctx, step)
 	result.Checked = r.now()
+	if step.shootName() != mainShoot {
+		result.Checked = result.To // it has waited for its Shoot's conditions, and may have ended some steps ago
+	}
 	problems = append(problems, r.missing(ctx)...)
 
 	ids := make([]string, 0, len(r.accountNames()))
