@@ -32,6 +32,7 @@ func (r *run) canRunBeside(step Step) bool {
 // startBeside starts a step. endBeside must follow.
 func (r *run) startBeside(ctx context.Context, step Step, result *StepResult) {
 	r.linef("- %s, beside the next steps: %s", step.Name, step.Sentence)
+	result.beside = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	b := &besideStep{step: step, result: result, seed: r.seedOf(step.shoot), cancel: cancel, ended: make(chan error, 1)}
 	r.besides = append(r.besides, b)

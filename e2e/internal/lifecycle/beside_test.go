@@ -83,6 +83,8 @@ func TestRunSteps_BesideOthers(t *testing.T) {
 	require.NoError(t, report.Err())
 	assert.Equal(t, map[string]Outcome{"quota": Passed, "upgrade": Passed, "outage": Passed}, outcomes(report))
 	assert.True(t, quotaWasOver, "a step that is alone begins when no other is under way")
+	assert.Equal(t, "quota (beside others)", report.Steps[0].row()[0])
+	assert.Len(t, report.picture(nil).Steps, 2, "the others cover the whole time")
 }
 
 func TestRunSteps_OneSeed(t *testing.T) {

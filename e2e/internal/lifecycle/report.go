@@ -51,7 +51,8 @@ type StepResult struct {
 	// Calls counts the calls to the cloud by program.
 	Calls map[string]int `json:"calls,omitempty"`
 
-	shoot string // the name of the step's Shoot
+	shoot  string // the name of the step's Shoot
+	beside bool   // it ran beside others
 }
 
 // Report is the result of a run.
@@ -237,7 +238,11 @@ func (s *StepResult) row() []string {
 	if s.Wait != "" {
 		wait = fmt.Sprintf("%s (%.0f s)", s.Wait, s.WaitSeconds)
 	}
-	return []string{s.Name, string(s.Outcome), fmt.Sprintf("%.0f s", whole), fmt.Sprintf("%.0f s", s.Ours), share, conditions, wait}
+	name := s.Name
+	if s.beside {
+		name += " (beside others)"
+	}
+	return []string{name, string(s.Outcome), fmt.Sprintf("%.0f s", whole), fmt.Sprintf("%.0f s", s.Ours), share, conditions, wait}
 }
 
 func (r Report) problems() [][]string {
@@ -263,7 +268,7 @@ func (r Report) lines() []string {
 func (r Report) picture(samples []timeline.Sample) timeline.Picture {
 	picture := timeline.Picture{Title: r.Title + ", cloud " + r.Cloud, IsOurs: r.isOurs}
 	for _, step := range r.Steps {
-		if !step.From.IsZero() {
+		if !step.From.IsZero() && !step.beside { // the row of its Shoot shows one that is
 			picture.Steps = append(picture.Steps, timeline.Step{Name: step.Name, From: step.From, To: step.To, Failed: step.Outcome == Failed})
 		}
 	}
