@@ -22,18 +22,11 @@ type NetworkShoots struct {
 
 // Webhooks returns one webhook for defaults and one for validation. They need nothing but the request.
 func (n NetworkShoots) Webhooks() []Webhook {
-	shoots := CreationsAndUpdates(gardencorev1beta1.GroupName, gardencorev1beta1.SchemeGroupVersion.Version, "shoots")
-	selected := Labelled(v1beta1constants.LabelExtensionNetworkingTypePrefix, n.Type)
-	return []Webhook{
-		{
-			Name: "shootdefaults." + n.Type, Mutates: true, Rules: shoots, ObjectSelector: selected,
-			Handler: mutation.Handler(ShootKind(), n.setDefaults),
-		},
-		{
-			Name: "shoot." + n.Type, Rules: shoots, ObjectSelector: selected,
-			Handler: Validate(ShootKind(), n.validate),
-		},
-	}
+	defaults := shootWebhook(v1beta1constants.LabelExtensionNetworkingTypePrefix, n.Type)
+	validation := defaults
+	defaults.Name, defaults.Mutates, defaults.Handler = "shootdefaults."+n.Type, true, mutation.Handler(ShootKind(), n.setDefaults)
+	validation.Name, validation.Handler = "shoot."+n.Type, Validate(ShootKind(), n.validate)
+	return []Webhook{defaults, validation}
 }
 
 func (n NetworkShoots) setDefaults(_ context.Context, shoot, old *gardencorev1beta1.Shoot) error {
@@ -68,7 +61,7 @@ func (n NetworkShoots) before(old *gardencorev1beta1.Shoot) *gardencorev1beta1.S
 	return nil
 }
 
-// has reports whether the Shoot has a network of the type. The selector of the webhooks uses a label of Gardener's, which may be outdated.
+// has reports whether the Shoot has a network of the type.
 func (n NetworkShoots) has(shoot *gardencorev1beta1.Shoot) bool {
 	if shoot == nil || len(shoot.Spec.Provider.Workers) == 0 || shoot.Spec.Networking == nil {
 		return false

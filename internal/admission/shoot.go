@@ -47,7 +47,7 @@ type ShootProfile[Config any] struct {
 
 // Webhook validates the Shoots.
 func (s Shoots[Config]) Webhook() Webhook {
-	webhook := shootWebhook(s.Type)
+	webhook := shootWebhook(v1beta1constants.LabelExtensionProviderTypePrefix, s.Type)
 	webhook.Name, webhook.Handler = "shoot."+s.Type, Validate(ShootKind(), s.validate)
 	return webhook
 }
@@ -55,7 +55,7 @@ func (s Shoots[Config]) Webhook() Webhook {
 // ShootDefaults returns the webhook that sets defaults of the Shoots of a provider type, and leaves writes alone that are not a user's: those that do not
 // change the spec, and all while the control plane moves to another seed. Shoots without workers have no defaults.
 func ShootDefaults(providerType string, set func(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) error) Webhook {
-	webhook := shootWebhook(providerType)
+	webhook := shootWebhook(v1beta1constants.LabelExtensionProviderTypePrefix, providerType)
 	webhook.Name, webhook.Mutates = "shootdefaults."+providerType, true
 	webhook.Handler = mutation.Handler(ShootKind(), func(ctx context.Context, shoot, old *gardencorev1beta1.Shoot) error {
 		if shoot.Spec.Provider.Type != providerType || len(shoot.Spec.Provider.Workers) == 0 || !takesDefaults(shoot, old) {
@@ -69,11 +69,11 @@ func ShootDefaults(providerType string, set func(ctx context.Context, shoot, old
 	return webhook
 }
 
-func shootWebhook(providerType string) Webhook {
+// shootWebhook returns a webhook for the Shoots with the label that Gardener gives those of a type. It may be outdated: handlers check the type again.
+func shootWebhook(labelPrefix, extensionType string) Webhook {
 	return Webhook{
-		Rules: CreationsAndUpdates(gardencorev1beta1.GroupName, gardencorev1beta1.SchemeGroupVersion.Version, "shoots"),
-		// The selector uses a label of Gardener's: handlers check the shoot's type again.
-		ObjectSelector: Labelled(v1beta1constants.LabelExtensionProviderTypePrefix, providerType),
+		Rules:          CreationsAndUpdates(gardencorev1beta1.GroupName, gardencorev1beta1.SchemeGroupVersion.Version, "shoots"),
+		ObjectSelector: Labelled(labelPrefix, extensionType),
 	}
 }
 
