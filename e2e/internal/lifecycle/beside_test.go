@@ -1,12 +1,10 @@
 package lifecycle
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,26 +17,14 @@ import (
 	"github.com/trellis-garden/trellis/e2e/internal/timeline"
 )
 
-// lockedBuffer is a buffer for lines of several goroutines.
-type lockedBuffer struct {
-	lock    sync.Mutex
-	content bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(content []byte) (int, error) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	return b.content.Write(content)
-}
-
 // newRunBeside returns a run that can take steps in so many seeds.
 func newRunBeside(t *testing.T, seeds int) *run {
 	t.Helper()
 	cloud, err := openstack.NewFake()
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, cloud.Close()) })
-	r := newTestRun(t, &bytes.Buffer{})
-	r.Out, r.now, r.Cloud, r.Registrations = &lockedBuffer{}, time.Now, cloud, nil
+	r := newTestRun(t, io.Discard)
+	r.now, r.Cloud, r.Registrations = time.Now, cloud, nil
 	r.seeds = nil
 	for _, name := range []string{"seed-one", "seed-two"}[:seeds] {
 		r.Seeds = append(r.Seeds, Seed{Name: name})

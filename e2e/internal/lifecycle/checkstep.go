@@ -49,7 +49,7 @@ func alwaysExpected() []expectedError {
 // lostLeases are what controllers say that could not renew their Leases. That is no fault while a landscape starts, which takes all processors: API servers
 // then do not answer for long, and the controllers are started again.
 func lostLeases() []expectedError {
-	const reason = "a seed's API server does not answer for 10 seconds while the landscape starts; the controller ends, and is started again"
+	const reason = "a seed's API server does not answer while the landscape starts; a controller that loses its Lease ends, and is started again"
 	return []expectedError{
 		{Text: "rror retrieving lease lock", Reason: reason},
 		{Text: "rror retrieving resource lock", Reason: reason},
@@ -148,10 +148,10 @@ func isOurContainer(registrations []string, namespace, container string) bool {
 
 // check does all checks after a step, and returns what is wrong.
 func (r *run) check(ctx context.Context, step Step, result *StepResult) []string {
-	problems := r.checkConditions(ctx, step)
+	problems := r.checkConditions(ctx, step, result)
 	result.Checked = r.now()
-	if step.shootName() != mainShoot {
-		result.Checked = result.To // it has waited for its Shoot's conditions, and may have ended some steps ago
+	if result.beside {
+		result.Checked = result.To // it may have ended some steps ago
 	}
 	problems = append(problems, r.missing(ctx)...)
 
@@ -182,9 +182,9 @@ func (r *run) check(ctx context.Context, step Step, result *StepResult) []string
 	return append(problems, r.checkCalls(step, result)...)
 }
 
-// checkConditions waits until all conditions of the main Shoot are True.
-func (r *run) checkConditions(ctx context.Context, step Step) []string {
-	if slices.Contains(step.without, checkConditions) || step.shootName() != mainShoot {
+// checkConditions waits until all conditions of the main Shoot are True, which a step that ran beside others leaves to them.
+func (r *run) checkConditions(ctx context.Context, step Step, result *StepResult) []string {
+	if slices.Contains(step.without, checkConditions) || result.beside {
 		return nil
 	}
 	if err := r.awaitConditions(ctx, r.main); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,7 +200,7 @@ func TestNewExtensionObject(t *testing.T) {
 }
 
 // newTestRun returns a run whose garden has a Shoot and a seed without our controllers.
-func newTestRun(t *testing.T, out *bytes.Buffer) *run {
+func newTestRun(t *testing.T, out io.Writer) *run {
 	t.Helper()
 	shoot := &gardencorev1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: projectNamespace, Name: mainShoot}}
 	shoot.Spec.SeedName = new("seed-one")
@@ -232,7 +233,7 @@ func TestAwait_NamesAMissingController(t *testing.T) {
 }
 
 func TestAwait_NamesAMissingRegistration(t *testing.T) {
-	r := newTestRun(t, &bytes.Buffer{})
+	r := newTestRun(t, io.Discard)
 	r.Registrations = append(r.Registrations, "network")
 	err := r.await(t.Context(), "the end", func(context.Context) (string, error) { return "", errors.New("not yet") })
 	require.ErrorContains(t, err, `the controller of registration "network" is missing: the garden has no such ControllerRegistration`)
@@ -240,7 +241,7 @@ func TestAwait_NamesAMissingRegistration(t *testing.T) {
 }
 
 func TestAwait_SaysWhatIsWrongAtTheEnd(t *testing.T) {
-	r := newTestRun(t, &bytes.Buffer{})
+	r := newTestRun(t, io.Discard)
 	r.now = time.Now
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, errors.New("it took too long"))
 	defer cancel()
