@@ -15,6 +15,7 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
+	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
@@ -27,7 +28,7 @@ type actuator struct {
 	images  Images
 	// ownServer is nil if the process serves no webhooks of shoots.
 	ownServer *WebhookServer
-	// definitions are the CRDs of storage drivers in a shoot. They are read-only.
+	// definitions are the CRDs of storage drivers in a shoot, encoded. They are read-only.
 	definitions []client.Object
 	// rolloutTimeout is rolloutTimeout.
 	rolloutTimeout time.Duration
@@ -37,6 +38,9 @@ func newActuator(drivers map[string]Driver, images Images, rolloutWait time.Dura
 	definitions, err := csi.CRDs()
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)
+	}
+	if definitions, err = managedresource.Encode(definitions); err != nil {
+		return nil, err
 	}
 	return &actuator{drivers: drivers, images: images, definitions: definitions, rolloutTimeout: rolloutWait}, nil
 }

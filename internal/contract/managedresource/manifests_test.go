@@ -44,6 +44,14 @@ func TestManifests(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, files, again)
 
+	encoded, err := Encode([]client.Object{widget})
+	require.NoError(t, err)
+	again, err = manifests([]client.Object{deployment, encoded[0].DeepCopyObject().(client.Object)}, scheme)
+	require.NoError(t, err)
+	assert.Equal(t, files, again, "what is encoded once is written the same")
+	_, err = Encode([]client.Object{deployment})
+	assert.ErrorContains(t, err, `encoding *v1.Deployment "one": no kind is registered`)
+
 	_, err = manifests([]client.Object{deployment, deployment}, scheme)
 	assert.EqualError(t, err, "deployment__kube-system__one.json is there twice")
 	_, err = manifests([]client.Object{&extensionsv1alpha1.Worker{}}, runtime.NewScheme())

@@ -18,14 +18,22 @@ const Type = "calico"
 
 // Driver implements network.Driver for Calico.
 type Driver struct {
-	// definitions are those of Calico's kinds, decoded once because that takes longer than all else. They are shared and never changed.
+	// definitions are those of Calico's kinds, encoded once because that takes longer than all else. They are shared and never changed.
 	definitions func() ([]client.Object, error)
 }
 
 var _ network.Driver = (*Driver)(nil)
 
 // New returns the driver.
-func New() *Driver { return &Driver{definitions: sync.OnceValues(crds.Calico)} }
+func New() *Driver {
+	return &Driver{definitions: sync.OnceValues(func() ([]client.Object, error) {
+		definitions, err := crds.Calico()
+		if err != nil {
+			return nil, err
+		}
+		return network.Encode(definitions)
+	})}
+}
 
 // Capabilities implements network.Driver: the eBPF data plane routes Services, the others need kube-proxy.
 func (d *Driver) Capabilities(shoot *network.Shoot) network.Capabilities {
