@@ -183,7 +183,8 @@ func processRules() []importRule {
 			packages: "internal/queue",
 			reason:   "the queue of controllers depends on controller-runtime, but on no controller",
 			mayImport: slices.Concat([]string{
-				"k8s.io/client-go/util/workqueue", "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue", "sigs.k8s.io/controller-runtime/pkg/reconcile",
+				"k8s.io/client-go/util/workqueue", "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue", "sigs.k8s.io/controller-runtime/pkg/metrics",
+				"sigs.k8s.io/controller-runtime/pkg/reconcile", prometheus,
 			}, testLibraries()),
 			mayNotLink: []string{"github.com/gardener/...", "github.com/gophercloud/..."},
 		},

@@ -39,8 +39,8 @@ func Tune(gcPercent, processors int) {
 // RecordAllocations makes heap profiles show what is allocated from now on.
 func RecordAllocations() { runtime.MemProfileRate = profiledBytes }
 
-// Releaser gives memory back that is free: shortly after work has ended, and at least every 110 seconds. The Go runtime keeps as much as it has needed before,
-// which is several times what an idle process needs, for minutes.
+// Releaser gives memory back: shortly after work has ended, and at least every 110 seconds. The Go runtime keeps as much as it has needed before,
+// which is several times what an idle process needs, for minutes. And most of a program is only used at its start and for work.
 type Releaser struct {
 	// allocated is how many bytes of the heap the process has allocated since its start, and release gives free memory back.
 	allocated func() uint64
@@ -49,7 +49,11 @@ type Releaser struct {
 
 // NewReleaser returns the Releaser of this process.
 func NewReleaser() *Releaser {
-	return &Releaser{allocated: heapAllocated, release: debug.FreeOSMemory}
+	code := readProgram()
+	return &Releaser{allocated: heapAllocated, release: func() {
+		debug.FreeOSMemory()
+		code.unmap()
+	}}
 }
 
 // NeedLeaderElection implements controller-runtime's manager.LeaderElectionRunnable: replicas that stand by cost memory, too.

@@ -1,9 +1,10 @@
-// Package queue provides the work queue of all controllers: controller-runtime's priority queue, with a shutdown that never blocks. It must not know
-// any controller.
+// Package queue provides the work queue of all controllers: controller-runtime's priority queue, with a shutdown that never blocks, and with metrics that cost
+// nothing at rest. It must not know any controller.
 package queue
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
@@ -13,11 +14,12 @@ import (
 // New returns the queue of a controller. It is the NewQueue of controller.Options.
 //
 // The priority queue of controller-runtime 0.24 may deadlock when it is shut down (https://github.com/kubernetes-sigs/controller-runtime/issues/3538):
-// workers then never return, and the process ends with an error after its grace period. Version 0.25 corrects that, and makes this package
-// unnecessary.
+// workers then never return, and the process ends with an error after its grace period. Version 0.25 corrects that.
 func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	inner := priorityqueue.New(name, func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter })
-	return &queue{PriorityQueue: inner, stopped: make(chan struct{})}
+	inner := priorityqueue.New("", func(o *priorityqueue.Opts[reconcile.Request]) { o.RateLimiter = limiter }) // without a name it measures nothing
+	created := &queue{PriorityQueue: inner, limiter: limiter, measured: newMeasurement(name, inner.Len), gauges: sharedGauges(), stopped: make(chan struct{})}
+	created.gauges.add(created.measured)
+	return created
 }
 
 // Observed returns a New that passes each queue to observe, which can ask for its length.
@@ -36,8 +38,39 @@ func Observed(
 type queue struct {
 	priorityqueue.PriorityQueue[reconcile.Request]
 
+	limiter  workqueue.TypedRateLimiter[reconcile.Request]
+	measured *measurement
+	gauges   *gauges
+
 	stop    sync.Once
 	stopped chan struct{}
+}
+
+// AddWithOpts implements priorityqueue.PriorityQueue. It computes the delay itself, to know when an item is ready.
+func (q *queue) AddWithOpts(options priorityqueue.AddOpts, items ...reconcile.Request) {
+	for _, item := range items {
+		after := options.After
+		if options.RateLimited {
+			if limited := q.limiter.When(item); after == 0 || limited < after {
+				after = limited
+			}
+		}
+		q.measured.added(item, after)
+		q.PriorityQueue.AddWithOpts(priorityqueue.AddOpts{After: after, Priority: options.Priority}, item)
+	}
+}
+
+// Add implements workqueue.TypedInterface.
+func (q *queue) Add(item reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, item) }
+
+// AddAfter implements workqueue.TypedDelayingInterface.
+func (q *queue) AddAfter(item reconcile.Request, after time.Duration) {
+	q.AddWithOpts(priorityqueue.AddOpts{After: after}, item)
+}
+
+// AddRateLimited implements workqueue.TypedRateLimitingInterface.
+func (q *queue) AddRateLimited(item reconcile.Request) {
+	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, item)
 }
 
 // GetWithPriority implements priorityqueue.PriorityQueue.
@@ -54,6 +87,9 @@ func (q *queue) GetWithPriority() (item reconcile.Request, priority int, shutdow
 	}()
 	select {
 	case r := <-results:
+		if !r.shutdown {
+			q.measured.got(r.item)
+		}
 		return r.item, r.priority, r.shutdown
 	case <-q.stopped:
 		return reconcile.Request{}, 0, true
@@ -68,6 +104,7 @@ func (q *queue) Get() (item reconcile.Request, shutdown bool) {
 
 // Done implements workqueue.TypedInterface.
 func (q *queue) Done(item reconcile.Request) {
+	q.measured.done(item)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -82,6 +119,7 @@ func (q *queue) Done(item reconcile.Request) {
 // ShutDown implements workqueue.TypedInterface.
 func (q *queue) ShutDown() {
 	q.stop.Do(func() {
+		q.gauges.remove(q.measured) // before the queue may deadlock: nobody asks for its length any more
 		close(q.stopped)
 		q.PriorityQueue.ShutDown()
 	})
