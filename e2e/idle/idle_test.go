@@ -28,7 +28,10 @@ const (
 	shoots = 500
 	// healthInterval is the shortest time between two checks of an object.
 	healthInterval = 30 * time.Second
-	prefix         = "shoot--idle--"
+	// budgetWaits is how often the threads of a process at rest may begin to wait in a second: each time something has woken it up. A timer for each shoot
+	// takes 50.
+	budgetWaits = 25.0
+	prefix      = "shoot--idle--"
 )
 
 func TestIdle(t *testing.T) {
@@ -50,7 +53,13 @@ func TestIdle(t *testing.T) {
 	}
 	assert.Positive(t, before[controller.ControlPlane().Name], "the conditions were written")
 	assertMemory(t, fmt.Sprintf("with %d shoots", shoots), processes, budgetWithShoots)
-	time.Sleep(healthInterval + healthInterval/2) // each object is checked at least once
+	waits, checked := waitsOf(t, processes), healthInterval+healthInterval/2
+	time.Sleep(checked) // each object is checked at least once
+	for i, after := range waitsOf(t, processes) {
+		each := float64(after-waits[i]) / checked.Seconds()
+		t.Logf("%s: threads have begun to wait %.1f times a second", binaries[i].Name, each)
+		assert.LessOrEqual(t, each, budgetWaits, "%s: how often threads have begun to wait in a second", binaries[i].Name)
+	}
 	for _, what := range binaries {
 		assert.Empty(t, requestsForShoots(t, s.AuditLog(), what)[before[what.Name]:], "%s: healthy shoots cost no request", what.Name)
 	}
@@ -132,6 +141,18 @@ func status(t *testing.T, c client.Client, of condition) gardencorev1beta1.Condi
 		}
 	}
 	return ""
+}
+
+// waitsOf returns how often the threads of each process have begun to wait.
+func waitsOf(t *testing.T, processes []*controller.Controller) []int64 {
+	t.Helper()
+	all := make([]int64, 0, len(processes))
+	for _, p := range processes {
+		waits, err := p.Waits()
+		require.NoError(t, err)
+		all = append(all, waits)
+	}
+	return all
 }
 
 // requestsForShoots returns a controller's requests for objects of shoots. Watches of all namespaces are not among them.

@@ -2,12 +2,10 @@ package queue_test
 
 import (
 	"maps"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/workqueue"
@@ -26,7 +24,10 @@ func metricsOf(t *testing.T, name string) map[string]float64 {
 	values := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
-			isOfQueue := slices.ContainsFunc(metric.GetLabel(), func(l *dto.LabelPair) bool { return l.GetName() == "name" && l.GetValue() == name })
+			isOfQueue := false
+			for _, label := range metric.GetLabel() {
+				isOfQueue = isOfQueue || label.GetName() == "name" && label.GetValue() == name
+			}
 			if !isOfQueue {
 				continue
 			}

@@ -1,10 +1,14 @@
 package process
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -40,4 +44,45 @@ func parseCPU(stat string) (time.Duration, error) {
 		ticks += n
 	}
 	return time.Duration(ticks) * clockTick, nil
+}
+
+// Waits returns how often the threads of the process have begun to wait, which is about how often it was woken up (Linux only, /proc/<pid>/task).
+func (p *Process) Waits() (int64, error) { return WaitsOf(p.PID()) }
+
+// WaitsOf reads how often the threads of a process have begun to wait. Those of threads that have ended are not counted.
+func WaitsOf(pid int) (int64, error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(threads) == 0 {
+		return 0, fmt.Errorf("finding the threads of process %d: %w", pid, cmp.Or(err, os.ErrNotExist))
+	}
+	var sum int64
+	for _, thread := range threads {
+		content, err := os.ReadFile(thread)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // it has ended
+		}
+		if err != nil {
+			return 0, fmt.Errorf("reading the waits of process %d: %w", pid, err)
+		}
+		waits, err := parseWaits(string(content))
+		if err != nil {
+			return 0, err
+		}
+		sum += waits
+	}
+	return sum, nil
+}
+
+func parseWaits(status string) (int64, error) {
+	const name = "\nvoluntary_ctxt_switches:"
+	_, value, found := strings.Cut(status, name)
+	if !found {
+		return 0, fmt.Errorf("%q has no voluntary context switches", status)
+	}
+	value, _, _ = strings.Cut(value, "\n")
+	waits, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("parsing the voluntary context switches of %q: %w", status, err)
+	}
+	return waits, nil
 }

@@ -32,3 +32,27 @@ func TestCPUOf(t *testing.T) {
 		return err == nil && used > before
 	}, time.Minute, time.Microsecond)
 }
+
+func TestParseWaits(t *testing.T) {
+	waits, err := parseWaits("Name:\ta\nnonvoluntary_ctxt_switches:\t7\nvoluntary_ctxt_switches:\t150\n")
+	require.NoError(t, err)
+	assert.Equal(t, int64(150), waits)
+	for _, status := range []string{"", "Name:\ta\nvoluntary_ctxt_switches:\tmany\n"} {
+		_, err := parseWaits(status)
+		assert.Error(t, err, status)
+	}
+}
+
+func TestWaitsOf(t *testing.T) {
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("the kernel is another one")
+	}
+	before, err := WaitsOf(os.Getpid())
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		waits, err := WaitsOf(os.Getpid())
+		return err == nil && waits > before
+	}, time.Minute, time.Millisecond)
+	_, err = WaitsOf(-1)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -47,6 +47,8 @@ func metricsOfLibraries(ctx context.Context) ([]metriclist.Metric, error) {
 			return nil, fmt.Errorf("using the %s of the libraries: %w", name, err)
 		}
 	}
+	running := queue.New("example", nil) // that of the controller has ended
+	defer running.ShutDown()
 	all, err := metriclist.Gather(metrics.Registry)
 	if err != nil {
 		return nil, err
