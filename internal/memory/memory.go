@@ -49,10 +49,9 @@ type Releaser struct {
 
 // NewReleaser returns the Releaser of this process.
 func NewReleaser() *Releaser {
-	code := readProgram()
 	return &Releaser{allocated: heapAllocated, release: func() {
 		debug.FreeOSMemory()
-		code.unmap()
+		readProgram().unmap()
 	}}
 }
 

@@ -29,8 +29,8 @@ func readProgram() program {
 	return programIn(mappings, path)
 }
 
-// programIn reads the mappings of a process in the format of /proc/[pid]/smaps. What has been written to, such as addresses by a dynamic linker, is left out,
-// although it may be read-only now.
+// programIn reads the mappings of a process in the format of /proc/[pid]/smaps. Those that have been written to are left out, although they may be read-only
+// now: by a dynamic linker, or by a debugger or a tracer that has set a breakpoint meanwhile.
 func programIn(mappings io.Reader, path string) program {
 	var parts program
 	var current addresses

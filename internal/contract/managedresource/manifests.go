@@ -33,7 +33,7 @@ func manifests(objects []client.Object, scheme *runtime.Scheme) (map[string][]by
 	return files, nil
 }
 
-// Encoded is an object as it is written. It must not be changed.
+// Encoded is an object as it is written. Of its metadata it has kind, namespace and name. It must not be changed.
 type Encoded struct {
 	metav1.PartialObjectMetadata
 
