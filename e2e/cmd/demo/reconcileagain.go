@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,8 +33,13 @@ func (d *demo) reconcileAgain(ctx context.Context, controller string, object sho
 	if err != nil {
 		return err
 	}
-	writes = writes[len(before):]
-	d.screen.Linef("  %s; %s to the API server", cost, count(len(writes), "write"))
+	all := writes[len(before):]
+	writes = audit.WithoutProgress(all)
+	progress := ""
+	if n := len(all) - len(writes); n > 0 {
+		progress = fmt.Sprintf(", and %d of progress", n)
+	}
+	d.screen.Linef("  %s; %s to the API server%s", cost, count(len(writes), "write"), progress)
 	if len(writes) > maxNoOpWrites {
 		for _, write := range writes {
 			d.screen.Linef("  %s", d.screen.Styled(terminal.Dim, write.String()))
