@@ -112,9 +112,13 @@ func compareIdle(s *scaleResult, record *monolith) comparison {
 
 func compareIdleCPU(s *scaleResult, record *monolith) comparison {
 	idle := s.step(stepIdle)
+	percent := func(cpu, seconds float64) string { return fmt.Sprintf("%.2f %% of a core", cpu/max(seconds, 1)*100) }
 	return comparison{
-		What: fmt.Sprintf("idle with %s: processor time in %.0f s", count(s.Shoots, "shoot"), idle.Seconds), Ours: fmt.Sprintf("%.2f s", idle.cpu()),
-		Theirs: fmt.Sprintf("%.2f s in %.0f s with %d shoots", record.Idle.CPUSeconds, record.Idle.Seconds, record.Idle.Shoots),
+		What: fmt.Sprintf("idle with %s: processor time in %.0f s", count(s.Shoots, "shoot"), idle.Seconds),
+		Ours: fmt.Sprintf("%.2f s, %s", idle.cpu(), percent(idle.cpu(), idle.Seconds)),
+		Theirs: fmt.Sprintf("%.2f s in %.0f s with %d shoots, %s", record.Idle.CPUSeconds, record.Idle.Seconds, record.Idle.Shoots,
+			percent(record.Idle.CPUSeconds, record.Idle.Seconds)),
+		Most: fmt.Sprintf("%.1f %%", idleCorePercent),
 	}
 }
 

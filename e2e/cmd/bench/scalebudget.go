@@ -16,6 +16,8 @@ const (
 	slack = 1.0
 	// idleRequests is how many requests to the API server a second may take while nothing has to be done.
 	idleRequests = 2.0
+	// idleCorePercent is how much of a processor's time controllers should take meanwhile. It is shown beside what they took.
+	idleCorePercent = 0.2
 )
 
 // Budgets of memory in megabytes, for the controllers of all contracts together, with up to memoryShoots shoots.
