@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/trellis-garden/trellis/internal/buildinfo"
-	"github.com/trellis-garden/trellis/internal/memory"
 	"github.com/trellis-garden/trellis/internal/signals"
 )
 
@@ -174,7 +173,7 @@ func (b Binary) runManager(ctx context.Context, cfg config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	if err := mgr.Add(memory.NewReleaser()); err != nil {
+	if err := mgr.Add(newReleaser(b)); err != nil {
 		return fmt.Errorf("adding the release of memory: %w", err)
 	}
 	garden, gardenConfig, err := b.newGarden(cfg, mgr)

@@ -27,6 +27,14 @@ func tuneRuntime(b Binary) {
 	memory.Tune(gcPercent, processors)
 }
 
+// newReleaser returns what gives memory back while the binary runs.
+func newReleaser(b Binary) *memory.Releaser {
+	if b.Garden {
+		return memory.NewReleaser()
+	}
+	return memory.NewReleaser(memory.UnmapProgram)
+}
+
 // uncompressed makes the metrics server respond without gzip, whose writers keep a megabyte between two scrapes. It is a metricsserver.Options.FilterProvider.
 func uncompressed(*rest.Config, *http.Client) (metricsserver.Filter, error) {
 	return func(_ logr.Logger, handler http.Handler) (http.Handler, error) {

@@ -39,21 +39,28 @@ func Tune(gcPercent, processors int) {
 // RecordAllocations makes heap profiles show what is allocated from now on.
 func RecordAllocations() { runtime.MemProfileRate = profiledBytes }
 
-// Releaser gives memory back: shortly after work has ended, and at least every 110 seconds. The Go runtime keeps as much as it has needed before,
-// which is several times what an idle process needs, for minutes. And most of a program is only used at its start and for work.
+// Releaser gives memory back that is free: shortly after work has ended, and at least every 110 seconds. The Go runtime keeps as much as it has needed before,
+// which is several times what an idle process needs, for minutes.
 type Releaser struct {
 	// allocated is how many bytes of the heap the process has allocated since its start, and release gives free memory back.
 	allocated func() uint64
 	release   func()
 }
 
-// NewReleaser returns the Releaser of this process.
-func NewReleaser() *Releaser {
+// NewReleaser returns the Releaser of this process. It calls further functions that release memory after it has given memory back.
+func NewReleaser(further ...func()) *Releaser {
 	return &Releaser{allocated: heapAllocated, release: func() {
 		debug.FreeOSMemory()
-		readProgram().unmap()
+		for _, release := range further {
+			release()
+		}
 	}}
 }
+
+// UnmapProgram removes the running program's code and constants from the process's resident memory. Most of a program is only used at its start and for work.
+// What is used comes back from the page cache, in microseconds and a few pages at a time, or from the disk if the machine has needed the page cache for others:
+// that is for processes that nobody waits for.
+func UnmapProgram() { readProgram().unmap() }
 
 // NeedLeaderElection implements controller-runtime's manager.LeaderElectionRunnable: replicas that stand by cost memory, too.
 func (*Releaser) NeedLeaderElection() bool { return false }

@@ -62,7 +62,8 @@ func TestReleaser(t *testing.T) {
 var allocation []byte
 
 func TestReleaser_ReadsAndReleases(t *testing.T) {
-	m := NewReleaser()
+	further := 0
+	m := NewReleaser(func() { further++ })
 	before := m.allocated()
 	allocation = make([]byte, 1<<20)
 	assert.GreaterOrEqual(t, m.allocated()-before, uint64(1<<20))
@@ -73,6 +74,7 @@ func TestReleaser_ReadsAndReleases(t *testing.T) {
 	m.release()
 	runtime.ReadMemStats(&stats)
 	assert.Equal(t, collections+1, stats.NumForcedGC)
+	assert.Equal(t, 1, further)
 }
 
 func TestTune(t *testing.T) {

@@ -57,7 +57,7 @@ func parseAddresses(text string) (addresses, bool) {
 	return addresses{start, end}, noStart == nil && noEnd == nil
 }
 
-// unmap removes the program from the process's resident memory. What is used comes back from the page cache, in microseconds and a few pages at a time.
+// unmap removes the program from the process's resident memory.
 func (p program) unmap() {
 	for _, part := range p {
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, uintptr(part.start), uintptr(part.end-part.start), syscall.MADV_DONTNEED) // that it fails does no harm
