@@ -53,9 +53,9 @@ func TestIdle(t *testing.T) {
 	}
 	assert.Positive(t, before[controller.ControlPlane().Name], "the conditions were written")
 	assertMemory(t, fmt.Sprintf("with %d shoots", shoots), processes, budgetWithShoots)
-	waits, checked := waitsOf(t, processes), healthInterval+healthInterval/2
+	waits, checked := readEach(t, processes, waitsOf), healthInterval+healthInterval/2
 	time.Sleep(checked) // each object is checked at least once
-	for i, after := range waitsOf(t, processes) {
+	for i, after := range readEach(t, processes, waitsOf) {
 		each := float64(after-waits[i]) / checked.Seconds()
 		t.Logf("%s: threads have begun to wait %.1f times a second", binaries[i].Name, each)
 		assert.LessOrEqual(t, each, budgetWaits, "%s: how often threads have begun to wait in a second", binaries[i].Name)
@@ -143,14 +143,17 @@ func status(t *testing.T, c client.Client, of condition) gardencorev1beta1.Condi
 	return ""
 }
 
-// waitsOf returns how often the threads of each process have begun to wait.
-func waitsOf(t *testing.T, processes []*controller.Controller) []int64 {
+// waitsOf returns how often the threads of a process have begun to wait.
+func waitsOf(p *controller.Controller) (int64, error) { return p.Waits() }
+
+// readEach reads a figure of each process.
+func readEach(t *testing.T, processes []*controller.Controller, read func(*controller.Controller) (int64, error)) []int64 {
 	t.Helper()
 	all := make([]int64, 0, len(processes))
 	for _, p := range processes {
-		waits, err := p.Waits()
+		figure, err := read(p)
 		require.NoError(t, err)
-		all = append(all, waits)
+		all = append(all, figure)
 	}
 	return all
 }

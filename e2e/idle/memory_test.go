@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
@@ -32,7 +31,7 @@ func assertMemory(t *testing.T, when string, processes []*controller.Controller,
 	start := time.Now()
 	least, most := make([]int64, len(processes)), int64(0)
 	for {
-		now := memoryOf(t, processes)
+		now := readEach(t, processes, memoryOf)
 		most = max(most, sum(now))
 		for i := range now {
 			if least[i] == 0 || now[i] < least[i] {
@@ -49,16 +48,10 @@ func assertMemory(t *testing.T, when string, processes []*controller.Controller,
 	assert.LessOrEqual(t, sum(least), budget, "%s: bytes of anonymous memory, of each process %s MB", when, listInMB(least))
 }
 
-// memoryOf returns the anonymous memory of each process.
-func memoryOf(t *testing.T, processes []*controller.Controller) []int64 {
-	t.Helper()
-	all := make([]int64, 0, len(processes))
-	for _, p := range processes {
-		memory, err := p.Memory()
-		require.NoError(t, err)
-		all = append(all, memory.Private)
-	}
-	return all
+// memoryOf returns the anonymous memory of a process.
+func memoryOf(p *controller.Controller) (int64, error) {
+	memory, err := p.Memory()
+	return memory.Private, err
 }
 
 func sum(all []int64) (total int64) {
