@@ -838,6 +838,11 @@ func otherModuleRules() []importRule {
 			},
 		},
 		{
+			packages:  "e2e/internal/machinedriver/openstack",
+			reason:    "it composes the driver as the released machine controller does",
+			mayImport: []string{"internal/machine/openstack", "internal/cloud/openstack", machineManager + "/...", "github.com/go-logr/logr"},
+		},
+		{
 			packages:  "e2e/internal/isolation",
 			reason:    "it gives a program a network of its own, whatever the program does",
 			mayImport: slices.Concat([]string{"github.com/vishvananda/netlink", "golang.org/x/sys/unix"}, testLibraries()),

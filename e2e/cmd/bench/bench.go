@@ -252,9 +252,11 @@ func (b bench) lifecycle(ctx context.Context, where place, costs map[string]cost
 }
 
 // pause waits before another operation on an object: Gardener compares the times of requests and results by whole seconds.
-func pause(ctx context.Context) error {
+func pause(ctx context.Context) error { return wait(ctx, time.Second) }
+
+func wait(ctx context.Context, duration time.Duration) error {
 	select {
-	case <-time.After(time.Second):
+	case <-time.After(duration):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -294,10 +296,8 @@ func (b bench) footprint(ctx context.Context) (footprint, error) {
 	if err != nil {
 		return footprint{}, err
 	}
-	select {
-	case <-time.After(3 * time.Second):
-	case <-ctx.Done():
-		return footprint{}, ctx.Err()
+	if err := wait(ctx, 3*time.Second); err != nil {
+		return footprint{}, err
 	}
 	idle, err := b.Infrastructure.Memory()
 	return footprint{binary: info.Size(), idle: idle}, err

@@ -30,6 +30,7 @@ func winner() *results {
 		},
 		Machines: &machinesResult{
 			Create: machinesOperation{CallsPerMachine: 2.1, Steps: 20, Seconds: 3.3}, Delete: machinesOperation{CallsPerMachine: 2.1, Steps: 12, Seconds: 1.7},
+			Managed: managedMachines{Create: machinesOperation{Seconds: 12}, Delete: machinesOperation{CallsPerMachine: 3, Steps: 96, Seconds: 34}},
 		},
 		Scale: []scaleResult{{Shoots: 200, Steps: []stepResult{
 			step(stepEmpty, 34, 120, 0), step(stepCreate, 40, 125, 1000), step(stepReconcile, 53, 186, 1000), step(stepIdle, 43, 127, 39),

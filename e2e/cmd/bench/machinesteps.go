@@ -8,8 +8,15 @@ import (
 	"github.com/trellis-garden/trellis/internal/cloud/wire"
 )
 
-// machinesResult is what the record's number of machines cost under the record's conditions.
+// machinesResult is what the record's number of machines cost under the record's conditions: with the driver alone, as the monolith's was measured.
 type machinesResult struct {
+	Create machinesOperation `json:"create"`
+	Delete machinesOperation `json:"delete"`
+	// Managed are machines that machine-controller-manager creates and deletes, whose own waits are part of it.
+	Managed managedMachines `json:"managed"`
+}
+
+type managedMachines struct {
 	Create machinesOperation `json:"create"`
 	Delete machinesOperation `json:"delete"`
 }
@@ -23,7 +30,7 @@ type machinesOperation struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func newMachinesOperation(c cost, machines int) machinesOperation {
+func newMachinesOperation(c cost) machinesOperation {
 	return machinesOperation{
 		CallsPerMachine: float64(c.calls) / float64(machines), Logins: c.logins, Steps: c.steps, Seconds: c.wall.Seconds(),
 	}

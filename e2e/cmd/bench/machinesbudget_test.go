@@ -1,0 +1,82 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trellis-garden/trellis/internal/cloud/openstack/services"
+	"github.com/trellis-garden/trellis/internal/cloud/wire"
+)
+
+func TestWithinBudget(t *testing.T) {
+	login := wire.Call{Service: services.Keystone, Method: "POST", Path: "/v3/auth/tokens", Login: true}
+	listServers := wire.Call{Service: services.Nova, Method: "GET", Path: "/v2.1/servers/detail"}
+	made := wire.Calls{login}
+	for range machines {
+		made = append(made, wire.Call{Service: services.Neutron, Method: "POST", Path: "/v2.0/ports"},
+			wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"})
+	}
+	with := func(call wire.Call, times int) wire.Calls {
+		calls := append(wire.Calls{}, made...)
+		for range times {
+			calls = append(calls, call)
+		}
+		return calls
+	}
+
+	require.NoError(t, withinBudget(with(listServers, 99)))
+	for sentence, test := range map[string]struct {
+		calls    wire.Calls
+		wantText string
+	}{
+		"a look-up too many":       {with(listServers, 100), "100 machines cost 301 calls, at most 3 for each are allowed"},
+		"a login too many":         {with(login, 1), "100 machines cost 2 logins, at most 1 are allowed"},
+		"a server that came twice": {with(wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"}, 1), "100 machines cost 101 times nova POST /v2.1/servers"},
+		"nothing that was made":    {nil, "100 machines cost 0 times neutron POST /v2.0/ports"},
+	} {
+		t.Run(sentence, func(t *testing.T) { assert.ErrorContains(t, withinBudget(test.calls), test.wantText) })
+	}
+}
+
+func TestWithinManagedBudget(t *testing.T) {
+	changes := func(ports, servers int, method, suffix string) wire.Calls {
+		var calls wire.Calls
+		for range ports {
+			calls = append(calls, wire.Call{Service: services.Neutron, Method: method, Path: "/v2.0/ports" + suffix})
+		}
+		for range servers {
+			calls = append(calls, wire.Call{Service: services.Nova, Method: method, Path: "/v2.1/servers" + suffix})
+		}
+		return calls
+	}
+	reads := func(number int) wire.Calls {
+		calls := wire.Calls{}
+		for range number {
+			calls = append(calls, wire.Call{Service: services.Nova, Method: "GET", Path: "/v2.1/servers/detail"})
+		}
+		return calls
+	}
+	for sentence, test := range map[string]struct {
+		created, deleted wire.Calls
+		wantText         string // empty for none
+	}{
+		"as many as wanted":              {slices.Concat(changes(100, 100, "POST", ""), reads(100)), changes(100, 100, "DELETE", "/{id}"), ""},
+		"more than wanted, then deleted": {slices.Concat(changes(109, 109, "POST", ""), reads(109)), changes(109, 109, "DELETE", "/{id}"), ""},
+		"a read too many":                {slices.Concat(changes(100, 100, "POST", ""), reads(101)), changes(100, 100, "DELETE", "/{id}"), "100 machines cost 301 calls, at most 3 for each are allowed"},
+		"a server that is left":          {changes(109, 109, "POST", ""), changes(109, 108, "DELETE", "/{id}"), "109 machines cost 108 times nova DELETE /v2.1/servers/{id}"},
+		"a port that is left":            {changes(109, 109, "POST", ""), changes(100, 109, "DELETE", "/{id}"), "109 machines cost 100 times neutron DELETE /v2.0/ports/{id}"},
+		"two ports for a server":         {changes(101, 100, "POST", ""), changes(101, 100, "DELETE", "/{id}"), "100 machines cost 101 times neutron POST /v2.0/ports"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			err := withinManagedBudget(test.created, slices.Concat(test.created, test.deleted))
+			if test.wantText == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, test.wantText)
+			}
+		})
+	}
+}
