@@ -282,10 +282,16 @@ func contractRules() []importRule {
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
 		{
+			packages:   "internal/definitions",
+			reason:     "definitions of custom resources are data, whoever embeds them",
+			mayImport:  []string{"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", gardener + "/pkg/apis/resources/v1alpha1"},
+			mayNotLink: []string{"github.com/gophercloud/..."},
+		},
+		{
 			packages: "internal/contract/managedresource",
 			reason:   "deploying depends on gardener-resource-manager and the runtime, but on no contract",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/util/retry",
+				"internal/contract", "internal/definitions", "sigs.k8s.io/controller-runtime/pkg/client", "k8s.io/client-go/util/retry",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -394,7 +400,7 @@ func contractRules() []importRule {
 			packages: "internal/controlplane/csi",
 			reason:   "storage drivers are rendered independently of cloud, cluster and contract",
 			mayImport: slices.Concat([]string{
-				"internal/controlplane/component", "internal/controlplane/rbac", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", vpaTypes,
+				"internal/controlplane/component", "internal/controlplane/rbac", "internal/definitions", "sigs.k8s.io/controller-runtime/pkg/client", vpaTypes,
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
 		},
@@ -461,7 +467,7 @@ func contractRules() []importRule {
 			packages: "internal/controlplane",
 			reason:   "a contract depends on the runtime and error kinds, but on no driver, other contract or SDK",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images",
+				"internal/contract", "internal/contract/managedresource", "internal/contract/shootclient", "internal/contract/images", "internal/definitions",
 				"internal/mutation", "internal/observer", "internal/cloud", "internal/fielderrors", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning",
 				"sigs.k8s.io/controller-runtime/pkg/client/...", "sigs.k8s.io/controller-runtime/pkg/manager",
 				"sigs.k8s.io/controller-runtime/pkg/webhook/admission", "github.com/gardener/etcd-druid/api/...",
@@ -482,14 +488,14 @@ func contractRules() []importRule {
 			packages: "internal/network/calico/crds",
 			reason:   "CustomResourceDefinitions are data and do not depend on the plugin's settings",
 			mayImport: []string{
-				"k8s.io/apiextensions-apiserver/pkg/apis/...", "sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml",
+				"internal/definitions",
 			},
 		},
 		{
 			packages: "internal/network/calico",
 			reason:   "a driver depends on its contract and its plugin, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
-				"internal/network", "internal/network/monitoring", "internal/network/calico/crds", "internal/cloud", "apis/calico/...",
+				"internal/network", "internal/network/monitoring", "internal/network/calico/crds", "internal/definitions", "internal/cloud", "apis/calico/...",
 				"sigs.k8s.io/controller-runtime/pkg/client", vpaTypes, monitoringTypes, "k8s.io/utils/...",
 			}, gardenerLight()),
 			mayNotLink: []string{"github.com/gophercloud/..."},
@@ -905,6 +911,6 @@ func testLibraries() []string {
 func planPackages() []string {
 	return []string{
 		"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning", "internal/controlplane/gcfg",
-		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/calico", "apis/networking",
+		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/calico", "internal/definitions", "apis/networking",
 	}
 }

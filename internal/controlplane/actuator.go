@@ -15,8 +15,8 @@ import (
 
 	"github.com/trellis-garden/trellis/internal/cloud"
 	"github.com/trellis-garden/trellis/internal/contract"
-	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/definitions"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
@@ -35,14 +35,11 @@ type actuator struct {
 }
 
 func newActuator(drivers map[string]Driver, images Images, rolloutWait time.Duration) (*actuator, error) {
-	definitions, err := csi.CRDs()
+	kinds, err := definitions.Once(csi.CRDs)()
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)
 	}
-	if definitions, err = managedresource.Encode(definitions); err != nil {
-		return nil, err
-	}
-	return &actuator{drivers: drivers, images: images, definitions: definitions, rolloutTimeout: rolloutWait}, nil
+	return &actuator{drivers: drivers, images: images, definitions: kinds, rolloutTimeout: rolloutWait}, nil
 }
 
 var _ contract.Actuator[*extensionsv1alpha1.ControlPlane] = (*actuator)(nil)

@@ -7,8 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/trellis-garden/trellis/internal/contract/managedresource"
 )
 
 // Driver implements one network plugin. All methods are pure: they make no calls and keep no state, and the same input gives the same output, down to
@@ -57,9 +55,6 @@ type Rendering struct {
 	// Messages are sentences for readers of the status.
 	Messages []string
 }
-
-// Encode encodes objects of a Rendering that are the same for all shoots, once. They must have a kind, and the result must not be changed.
-func Encode(objects []client.Object) ([]client.Object, error) { return managedresource.Encode(objects) }
 
 // Deployed is what is in the shoot already.
 type Deployed struct {

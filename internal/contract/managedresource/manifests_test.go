@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/internal/contract/contracttest"
+	"github.com/trellis-garden/trellis/internal/definitions"
 )
 
 func TestManifests(t *testing.T) {
@@ -44,13 +45,13 @@ func TestManifests(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, files, again)
 
-	encoded, err := Encode([]client.Object{widget})
+	encoded, err := definitions.Encode([]*unstructured.Unstructured{{Object: map[string]any{
+		"apiVersion": "example.org/v1", "kind": "Widget", "metadata": map[string]any{"name": "system:one"},
+	}}})
 	require.NoError(t, err)
 	again, err = manifests([]client.Object{deployment, encoded[0].DeepCopyObject().(client.Object)}, scheme)
 	require.NoError(t, err)
 	assert.Equal(t, files, again, "what is encoded once is written the same")
-	_, err = Encode([]client.Object{deployment})
-	assert.ErrorContains(t, err, `encoding *v1.Deployment "one": no kind is registered`)
 
 	_, err = manifests([]client.Object{deployment, deployment}, scheme)
 	assert.EqualError(t, err, "deployment__kube-system__one.json is there twice")

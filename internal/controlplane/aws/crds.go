@@ -3,10 +3,9 @@ package aws
 import (
 	"embed"
 
-	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/trellis-garden/trellis/internal/controlplane/csi"
+	"github.com/trellis-garden/trellis/internal/definitions"
 )
 
 //go:generate crds/generate.sh
@@ -15,15 +14,8 @@ var crdFiles embed.FS
 
 // loadBalancerCRDs are the CRDs of the load balancer controller. They are kept when it is disabled: their objects have finalizers that only the controller
 // removes, and a user may go on with a controller of their own.
-func loadBalancerCRDs() ([]client.Object, error) {
-	objects, err := csi.ReadCRDs(crdFiles)
-	for _, object := range objects {
-		annotations := object.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[resourcesv1alpha1.KeepObject] = "true"
-		object.SetAnnotations(annotations)
-	}
-	return objects, err
+func loadBalancerCRDs() ([]*unstructured.Unstructured, error) {
+	crds, err := definitions.Read(crdFiles, "crds")
+	definitions.Keep(crds)
+	return crds, err
 }

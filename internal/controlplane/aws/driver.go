@@ -13,6 +13,7 @@ import (
 	"github.com/trellis-garden/trellis/internal/controlplane/component"
 	"github.com/trellis-garden/trellis/internal/controlplane/csi"
 	"github.com/trellis-garden/trellis/internal/controlplane/rbac"
+	"github.com/trellis-garden/trellis/internal/definitions"
 	"github.com/trellis-garden/trellis/internal/fielderrors"
 )
 
@@ -20,12 +21,15 @@ import (
 const Type = "aws"
 
 // Driver describes a shoot's control plane on AWS. It has no state.
-type Driver struct{}
+type Driver struct {
+	// loadBalancerCRDs are encoded in their first use. They are shared, and never changed.
+	loadBalancerCRDs func() ([]client.Object, error)
+}
 
 var _ controlplane.Driver = (*Driver)(nil)
 
 // New returns the driver.
-func New() *Driver { return &Driver{} }
+func New() *Driver { return &Driver{loadBalancerCRDs: definitions.Once(loadBalancerCRDs)} }
 
 // References implements controlplane.Driver: the configuration refers to no Secrets.
 func (d *Driver) References(*controlplane.Shoot) []string { return nil }
@@ -70,7 +74,7 @@ func (d *Driver) Plan(shoot *controlplane.Shoot) (*controlplane.Plan, error) {
 	}
 	in.addNodeControllers(plan)
 	in.addElasticFileSystem(plan)
-	if err := in.addLoadBalancerController(plan); err != nil {
+	if err := in.addLoadBalancerController(plan, d.loadBalancerCRDs); err != nil {
 		return nil, err
 	}
 	return plan, nil

@@ -95,7 +95,10 @@ func TestDriver_Plan_Webhooks(t *testing.T) {
 	require.Len(t, plan.ShootWebhooks, 2)
 	golden.Open(t, "testdata/webhooks").Check(t, "webhooks.txt", golden.Manifest(t, plan.ShootWebhooks))
 	require.Len(t, plan.CRDs, 2)
-	for _, definition := range plan.CRDs {
+	kinds, err := loadBalancerCRDs()
+	require.NoError(t, err)
+	for i, definition := range kinds {
+		assert.Equal(t, plan.CRDs[i].GetName(), definition.GetName())
 		assert.Equal(t, "true", definition.GetAnnotations()["resources.gardener.cloud/keep-object"], "its objects have finalizers")
 	}
 }

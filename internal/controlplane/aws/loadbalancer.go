@@ -32,15 +32,15 @@ const (
 )
 
 // addLoadBalancerController adds the controller for Ingresses and for Services that ask for it, with its webhooks in the shoot.
-func (in *inputs) addLoadBalancerController(plan *controlplane.Plan) error {
+func (in *inputs) addLoadBalancerController(plan *controlplane.Plan, crds func() ([]client.Object, error)) error {
 	if !in.balancesLoad() {
 		return nil
 	}
-	definitions, err := loadBalancerCRDs()
+	kinds, err := crds()
 	if err != nil {
 		return fmt.Errorf("reading the definitions of kinds of the load balancer controller: %w", err)
 	}
-	plan.CRDs = append(plan.CRDs, definitions...)
+	plan.CRDs = append(plan.CRDs, kinds...)
 	plan.Components = append(plan.Components, in.loadBalancerController())
 	plan.Certificates = append(plan.Certificates, controlplane.Certificate{Name: balancerService, Service: balancerService})
 	plan.ShootObjects = append(append(plan.ShootObjects, balancerPermissions().Objects()...), in.ingressClass())

@@ -36,7 +36,7 @@ func TestCRDs(t *testing.T) {
 	var names []string
 	for _, object := range objects {
 		names = append(names, object.GetName())
-		content := object.(*unstructured.Unstructured).Object
+		content := object.Object
 		assert.Equal(t, "apiextensions.k8s.io/v1", content["apiVersion"])
 		assert.Contains(t, object.GetAnnotations(), "api-approved.kubernetes.io", "the API server demands it for groups of Kubernetes")
 		assert.NotContains(t, content, "status")

@@ -2,13 +2,13 @@ package calico
 
 import (
 	"fmt"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/trellis-garden/trellis/apis/calico/validation"
 	"github.com/trellis-garden/trellis/internal/cloud"
+	"github.com/trellis-garden/trellis/internal/definitions"
 	"github.com/trellis-garden/trellis/internal/network"
 	"github.com/trellis-garden/trellis/internal/network/calico/crds"
 )
@@ -18,21 +18,15 @@ const Type = "calico"
 
 // Driver implements network.Driver for Calico.
 type Driver struct {
-	// definitions are those of Calico's kinds, encoded once because that takes longer than all else. They are shared and never changed.
-	definitions func() ([]client.Object, error)
+	// calicoKinds and multusKinds are the definitions of their kinds, encoded once because that takes longer than all else. They are shared and never changed.
+	calicoKinds, multusKinds func() ([]client.Object, error)
 }
 
 var _ network.Driver = (*Driver)(nil)
 
 // New returns the driver.
 func New() *Driver {
-	return &Driver{definitions: sync.OnceValues(func() ([]client.Object, error) {
-		definitions, err := crds.Calico()
-		if err != nil {
-			return nil, err
-		}
-		return network.Encode(definitions)
-	})}
+	return &Driver{calicoKinds: definitions.Once(crds.Calico), multusKinds: definitions.Once(crds.Multus)}
 }
 
 // Capabilities implements network.Driver: the eBPF data plane routes Services, the others need kube-proxy.

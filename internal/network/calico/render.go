@@ -8,7 +8,6 @@ import (
 
 	calicov1alpha1 "github.com/trellis-garden/trellis/apis/calico/v1alpha1"
 	"github.com/trellis-garden/trellis/internal/network"
-	"github.com/trellis-garden/trellis/internal/network/calico/crds"
 )
 
 // render returns the objects of Calico.
@@ -60,11 +59,11 @@ func (s *settings) componentObjects() ([]client.Object, error) {
 }
 
 func (d *Driver) definitionsFor(s *settings) ([]client.Object, error) {
-	objects, err := d.definitions()
+	objects, err := d.calicoKinds()
 	if err != nil || !s.config.Multus.Enabled {
 		return objects, err
 	}
-	multus, err := crds.Multus()
+	multus, err := d.multusKinds()
 	return slices.Concat(objects, multus), err
 }
 

@@ -144,9 +144,9 @@ func TestCalico_UnknownFieldsPreserved(t *testing.T) {
 	})
 }
 
-func testUnknownFieldsPreserved(t *testing.T, c client.Client, definition client.Object) {
+func testUnknownFieldsPreserved(t *testing.T, c client.Client, definition *unstructured.Unstructured) {
 	t.Helper()
-	content := definition.(*unstructured.Unstructured).Object
+	content := definition.Object
 	plural, _, err := unstructured.NestedString(content, "spec", "names", "plural")
 	require.NoError(t, err)
 	spec := requiredSpecs()[plural]
@@ -201,7 +201,7 @@ func create(t *testing.T, c client.Client, made *unstructured.Unstructured) *uns
 
 // waitUntilServed also looks whether the API server finds anything wrong with the schema: it takes a definition that is not
 // structural and only says so in a condition.
-func waitUntilServed(t *testing.T, c client.Client, definition client.Object) {
+func waitUntilServed(t *testing.T, c client.Client, definition *unstructured.Unstructured) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -233,7 +233,7 @@ func conditions(t *testing.T, definition client.Object) map[string]string {
 	return states
 }
 
-func names(objects []client.Object) []string {
+func names(objects []*unstructured.Unstructured) []string {
 	var names []string
 	for _, object := range objects {
 		names = append(names, object.GetName())
