@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/trellis-garden/trellis/e2e/internal/controller"
 )
@@ -216,12 +218,14 @@ func (c comparison) versus() string {
 	return text
 }
 
-// comparisonTable formats comparisons.
+// comparisonTable formats comparisons as lines.
 func comparisonTable(all []comparison) []string {
-	const layout = "%-76s %-12s %-44s %-20s %s"
-	lines := []string{fmt.Sprintf(layout, "", "Trellis", "monolith", "allowed", "")}
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\tTrellis\tmonolith\tallowed\t")
 	for _, c := range all {
-		lines = append(lines, fmt.Sprintf(layout, c.What, c.Ours, c.Theirs, c.Most, c.Result))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.What, c.Ours, c.Theirs, c.Most, c.Result)
 	}
-	return lines
+	table.Flush() //nolint:errcheck // a builder takes everything
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 }

@@ -105,6 +105,16 @@ func TestCompareAll(t *testing.T) {
 	}
 }
 
+func TestComparisonTable(t *testing.T) {
+	assert.Equal(t, []string{
+		"                             Trellis  monolith  allowed  ",
+		"calls                        7        23                 won",
+		"a figure with a longer name  50 MB              55 MB    within",
+	}, comparisonTable([]comparison{
+		{What: "calls", Ours: "7", Theirs: "23", Result: won}, {What: "a figure with a longer name", Ours: "50 MB", Most: "55 MB", Result: within},
+	}))
+}
+
 func TestCheckScale(t *testing.T) {
 	run := func(shoots, writes, requests, calls int) scaleResult {
 		step := func(name string) stepResult {
