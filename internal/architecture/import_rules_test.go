@@ -448,7 +448,7 @@ func contractRules() []importRule {
 			packages: "internal/controlplane/aws",
 			reason:   "a driver depends on its contract and its cloud, but uses neither Manager nor Request nor Result, and no client",
 			mayImport: slices.Concat([]string{
-				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/cloud/aws/auth", "apis/aws/...",
+				"internal/contract", "internal/cloud", "internal/fielderrors", "internal/definitions", "internal/cloud/aws/auth", "apis/aws/...",
 				"sigs.k8s.io/controller-runtime/pkg/client", "sigs.k8s.io/yaml", gardenerTypes,
 			}, planPackages()),
 			mayNotLink: []string{"github.com/gophercloud/...", "github.com/aws/..."},
@@ -911,6 +911,6 @@ func testLibraries() []string {
 func planPackages() []string {
 	return []string{
 		"internal/controlplane", "internal/controlplane/component", "internal/controlplane/csi", "internal/controlplane/tuning", "internal/controlplane/gcfg",
-		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/calico", "internal/definitions", "apis/networking",
+		"internal/controlplane/rbac", "internal/controlplane/featuregates", "internal/controlplane/calico", "apis/networking",
 	}
 }

@@ -35,11 +35,15 @@ type actuator struct {
 }
 
 func newActuator(drivers map[string]Driver, images Images, rolloutWait time.Duration) (*actuator, error) {
-	kinds, err := definitions.Once(csi.CRDs)()
+	crds, err := csi.CRDs()
 	if err != nil {
 		return nil, fmt.Errorf("reading the definitions of kinds: %w", err)
 	}
-	return &actuator{drivers: drivers, images: images, definitions: kinds, rolloutTimeout: rolloutWait}, nil
+	storage, err := definitions.Encode(crds)
+	if err != nil {
+		return nil, err
+	}
+	return &actuator{drivers: drivers, images: images, definitions: storage, rolloutTimeout: rolloutWait}, nil
 }
 
 var _ contract.Actuator[*extensionsv1alpha1.ControlPlane] = (*actuator)(nil)

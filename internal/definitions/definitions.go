@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Read decodes the manifests in a folder, sorted by their file names, without the status that their generator writes. Callers may change the result.
+// Read decodes the manifests in a folder, sorted by their file names, without the status and the time of creation that their generators write. Callers may change the result.
 func Read(files fs.FS, folder string) ([]*unstructured.Unstructured, error) {
 	entries, err := fs.ReadDir(files, folder)
 	if err != nil {
@@ -35,6 +35,7 @@ func Read(files fs.FS, folder string) ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("decoding %s: %w", entry.Name(), err)
 		}
 		unstructured.RemoveNestedField(definition.Object, "status")
+		unstructured.RemoveNestedField(definition.Object, "metadata", "creationTimestamp")
 		definitions = append(definitions, definition)
 	}
 	return definitions, nil

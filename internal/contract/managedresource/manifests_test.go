@@ -3,6 +3,7 @@ package managedresource
 import (
 	"encoding/json"
 	"testing"
+	"testing/fstest"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/stretchr/testify/assert"
@@ -45,9 +46,10 @@ func TestManifests(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, files, again)
 
-	encoded, err := definitions.Encode([]*unstructured.Unstructured{{Object: map[string]any{
-		"apiVersion": "example.org/v1", "kind": "Widget", "metadata": map[string]any{"name": "system:one"},
-	}}})
+	read, err := definitions.Read(fstest.MapFS{"widget.yaml": {Data: []byte(
+		"apiVersion: example.org/v1\nkind: Widget\nmetadata: {name: 'system:one', creationTimestamp: null}\nstatus: {phase: Ready}\n")}}, ".")
+	require.NoError(t, err)
+	encoded, err := definitions.Encode(read)
 	require.NoError(t, err)
 	again, err = manifests([]client.Object{deployment, encoded[0].DeepCopyObject().(client.Object)}, scheme)
 	require.NoError(t, err)

@@ -20,9 +20,9 @@ import (
 // Type is the provider type that the driver serves.
 const Type = "aws"
 
-// Driver describes a shoot's control plane on AWS. It has no state.
+// Driver describes a shoot's control plane on AWS. It is made by New, and keeps nothing of a shoot.
 type Driver struct {
-	// loadBalancerCRDs are encoded in their first use. They are shared, and never changed.
+	// loadBalancerCRDs are encoded at their first use. They are shared, and never changed.
 	loadBalancerCRDs func() ([]client.Object, error)
 }
 

@@ -36,11 +36,11 @@ func (in *inputs) addLoadBalancerController(plan *controlplane.Plan, crds func()
 	if !in.balancesLoad() {
 		return nil
 	}
-	kinds, err := crds()
+	definitions, err := crds()
 	if err != nil {
 		return fmt.Errorf("reading the definitions of kinds of the load balancer controller: %w", err)
 	}
-	plan.CRDs = append(plan.CRDs, kinds...)
+	plan.CRDs = append(plan.CRDs, definitions...)
 	plan.Components = append(plan.Components, in.loadBalancerController())
 	plan.Certificates = append(plan.Certificates, controlplane.Certificate{Name: balancerService, Service: balancerService})
 	plan.ShootObjects = append(append(plan.ShootObjects, balancerPermissions().Objects()...), in.ingressClass())

@@ -18,15 +18,15 @@ const Type = "calico"
 
 // Driver implements network.Driver for Calico.
 type Driver struct {
-	// calicoKinds and multusKinds are the definitions of their kinds, encoded once because that takes longer than all else. They are shared and never changed.
-	calicoKinds, multusKinds func() ([]client.Object, error)
+	// calicoDefinitions and multusDefinitions are the definitions of their kinds, encoded once because that takes longer than all else. They are shared and never changed.
+	calicoDefinitions, multusDefinitions func() ([]client.Object, error)
 }
 
 var _ network.Driver = (*Driver)(nil)
 
 // New returns the driver.
 func New() *Driver {
-	return &Driver{calicoKinds: definitions.Once(crds.Calico), multusKinds: definitions.Once(crds.Multus)}
+	return &Driver{calicoDefinitions: definitions.Once(crds.Calico), multusDefinitions: definitions.Once(crds.Multus)}
 }
 
 // Capabilities implements network.Driver: the eBPF data plane routes Services, the others need kube-proxy.

@@ -59,11 +59,11 @@ func (s *settings) componentObjects() ([]client.Object, error) {
 }
 
 func (d *Driver) definitionsFor(s *settings) ([]client.Object, error) {
-	objects, err := d.calicoKinds()
+	objects, err := d.calicoDefinitions()
 	if err != nil || !s.config.Multus.Enabled {
 		return objects, err
 	}
-	multus, err := d.multusKinds()
+	multus, err := d.multusDefinitions()
 	return slices.Concat(objects, multus), err
 }
 
