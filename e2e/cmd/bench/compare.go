@@ -17,7 +17,7 @@ type comparison struct {
 	// Theirs is the frozen figure of the monolith, Most what ours may be; either may be missing.
 	Theirs string `json:"theirs,omitempty"`
 	Most   string `json:"most,omitempty"`
-	// Result is won or lost, or within or exceeded where ours has a budget that does not follow from theirs. It is empty for a figure that is only shown, since
+	// Result is won or lost, or within or exceeded where ours is compared with a budget instead. It is empty for a figure that is only shown, since
 	// it is a time and depends on the machine.
 	Result string `json:"result,omitempty"`
 }
@@ -109,7 +109,7 @@ func compareIdle(s *scaleResult, record *monolith) comparison {
 	return comparison{
 		What: fmt.Sprintf("idle with %s: requests a second", count(s.Shoots, "shoot")), Ours: fmt.Sprintf("%.2f", perSecond),
 		Theirs: fmt.Sprintf("not measured, %.2f s of processor time in %.0f s", record.Idle.CPUSeconds, record.Idle.Seconds),
-		Most:   fmt.Sprintf("%.0f", idleRequests), Result: result(perSecond <= idleRequests),
+		Most:   fmt.Sprintf("%.0f", idleRequests), Result: budgetResult(perSecond <= idleRequests),
 	}
 }
 
@@ -148,7 +148,7 @@ func compareMemory(s *scaleResult, record *monolith) []comparison {
 		{
 			What: fmt.Sprintf("after the work of %s: resident memory in sum", shoots), Ours: megabytes(worked.resident()),
 			Theirs: fmt.Sprintf("%d MB with %d shoots", record.Memory.Idle.Resident, record.Memory.Shoots),
-			Most:   "less than " + megabytes(mostResident), Result: result(worked.resident() < mostResident),
+			Most:   "less than " + megabytes(mostResident), Result: budgetResult(worked.resident() < mostResident),
 		},
 	}
 }
@@ -193,7 +193,13 @@ func compareMachines(ours *machinesResult, record *monolith) []comparison {
 				What: what + "time with machine-controller-manager", Ours: fmt.Sprintf("%.1f s", operation.managed.Seconds), Theirs: "not measured",
 			})
 	}
-	return all
+	if ours.DeleteAtOnce == nil {
+		return all
+	}
+	return append(all, comparison{
+		What: fmt.Sprintf("%d machines deleted one second after their creation, before the rate limiter has recovered: time", theirs.Machines),
+		Ours: fmt.Sprintf("%.1f s", ours.DeleteAtOnce.Seconds), Theirs: "not measured",
+	})
 }
 
 // lostRows returns an error that names each comparison that was lost, and each budget that was exceeded.

@@ -60,7 +60,7 @@ func TestCompareAll(t *testing.T) {
 			func(r *results) {
 				r.Scale[0].Steps[3].Controllers[controller.Infrastructure().Name].Requests["get"] = 41
 			},
-			"lost: idle with 200 shoots: requests a second: 2.05, the monolith not measured, 0.02 s of processor time in 20 s, allowed 2",
+			"exceeded: idle with 200 shoots: requests a second: 2.05, the monolith not measured, 0.02 s of processor time in 20 s, allowed 2",
 		},
 		"memory when empty": {
 			func(r *results) { r.Scale[0].Steps[0].Controllers["b"] = controllerResult{Anonymous: 2 * megabyte} },
@@ -82,7 +82,7 @@ func TestCompareAll(t *testing.T) {
 		},
 		"resident memory": {
 			func(r *results) { r.Scale[0].Steps[3].Controllers["b"] = controllerResult{Resident: megabyte} },
-			"lost: after the work of 200 shoots: resident memory in sum: 128.0 MB, the monolith 98 MB with 200 shoots, allowed less than 127.4 MB",
+			"exceeded: after the work of 200 shoots: resident memory in sum: 128.0 MB, the monolith 98 MB with 200 shoots, allowed less than 127.4 MB",
 		},
 		"calls of machines": {
 			func(r *results) { r.Machines.Create.CallsPerMachine = 13 },

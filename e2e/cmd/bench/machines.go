@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/machinedriver"
 	driveropenstack "github.com/trellis-garden/trellis/e2e/internal/machinedriver/openstack"
+	"github.com/trellis-garden/trellis/e2e/internal/mcm"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 	"github.com/trellis-garden/trellis/e2e/internal/terminal"
@@ -25,9 +29,6 @@ import (
 // machines is how many are created at a time, as in the monolith's record.
 const machines = 100
 
-// limiterPause is how long the rate limiter of an account's session takes to be full again after the creation of machines: 200 calls, 50 a second.
-const limiterPause = 4 * time.Second
-
 // machineBench measures the costs of machines, in a landscape of its own: machine-controller-manager and the machine controller run as their
 // Deployment describes them.
 type machineBench struct {
@@ -36,6 +37,8 @@ type machineBench struct {
 	screen  *terminal.Screen
 	shoot   *gardenlet.Shoot
 	latency time.Duration
+	// before are the names of the account's resources before the first machine.
+	before []string
 }
 
 func benchMachines(ctx context.Context, screen *terminal.Screen, o options, into *results) (err error) {
@@ -54,93 +57,151 @@ func benchMachines(ctx context.Context, screen *terminal.Screen, o options, into
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
+	if b.before, err = b.account.ResourceNames(ctx); err != nil {
+		return err
+	}
+	exceeded, err := b.asConfigured(ctx, o)
 	if err != nil {
 		return err
 	}
-	taken, err := b.footprint()
+	record, err := readMonolith()
 	if err != nil {
 		return err
 	}
-	more, err := b.step(ctx, "one more", b.pool(machines+1))
-	if err != nil {
-		return err
-	}
-	deleted, err := b.step(ctx, "none", b.DestroyWorker)
-	if err != nil {
-		return err
-	}
-	b.print(o, created, more, deleted, taken)
-	managed := withinManagedBudget(created.log, slices.Concat(created.log, more.log, deleted.log))
-	into.Machines, err = b.asRecorded(ctx)
-	if _, over := errors.AsType[budgetError](err); err != nil && !over {
-		return err
-	}
-	return overBudget(errors.Join(managed, err))
+	var more error
+	into.Machines, more, err = b.asRecorded(ctx, record)
+	return errors.Join(overBudget(errors.Join(exceeded, more)), err)
 }
 
-// asRecorded creates and deletes the machines under the conditions of the monolith's record: first by the machine controller, then by its driver alone.
-func (b *machineBench) asRecorded(ctx context.Context) (*machinesResult, error) {
-	record, err := readMonolith()
+// asConfigured creates and deletes the machines by the machine controller. The first error names budgets that were exceeded.
+func (b *machineBench) asConfigured(ctx context.Context, o options) (exceeded, err error) {
+	objects, err := b.createdMachines()
 	if err != nil {
 		return nil, err
 	}
+	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
+	if err != nil {
+		return nil, err
+	}
+	if objects, err = b.createdMachinesSince(objects); err != nil {
+		return nil, err
+	}
+	taken, err := b.footprint()
+	if err != nil {
+		return nil, err
+	}
+	more, err := b.step(ctx, "one more", b.pool(machines+1))
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := b.step(ctx, "none", b.DestroyWorker)
+	if err != nil {
+		return nil, err
+	}
+	b.print(o, created, more, deleted, taken, objects)
+	return withinManagedBudget(created.log, objects), b.checkLeft(ctx)
+}
+
+// asRecorded creates and deletes the machines under the conditions of the monolith's record: first by the machine controller, then by its driver alone.
+func (b *machineBench) asRecorded(ctx context.Context, record *monolith) (result *machinesResult, exceeded, err error) {
 	b.latency = time.Duration(record.Machines.LatencyMilliseconds) * time.Millisecond
 	b.cloud.SetLatency(b.latency)
 	b.cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{})
 	b.cloud.Fake.SetTransition(fake.ServerDelete, fake.Transition{})
 	b.screen.Heading(fmt.Sprintf("%d machines again: %d ms for each call, servers ready at once", machines, record.Machines.LatencyMilliseconds))
+	objects, err := b.createdMachines()
+	if err != nil {
+		return nil, nil, err
+	}
 	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if objects, err = b.createdMachinesSince(objects); err != nil {
+		return nil, nil, err
+	}
+	exceeded = withinManagedBudget(created.log, objects)
 	class, err := machinedriver.ReadClass(ctx, b.Source.Client, b.shoot.Namespace())
 	if err != nil {
-		return nil, err
+		return nil, exceeded, err
 	}
 	deleted, err := b.step(ctx, "none", b.DestroyWorker)
 	if err != nil {
-		return nil, err
+		return nil, exceeded, err
 	}
-	if err := b.StopMachines(); err != nil {
-		return nil, err
+	if err := errors.Join(b.checkLeft(ctx), b.StopMachines()); err != nil {
+		return nil, exceeded, err
 	}
-	result, err := b.byDriver(ctx, class, record.Machines.AtOnce)
+	result, more, err := b.byDriver(ctx, class, record.Machines.AtOnce)
 	if result != nil {
 		result.Managed = managedMachines{Create: newMachinesOperation(created), Delete: newMachinesOperation(deleted)}
 	}
-	return result, err
+	return result, errors.Join(exceeded, more), err
 }
 
-// byDriver creates and deletes machines of a class without machine-controller-manager. Between the two the rate limiter recovers, since it is not what is compared:
-// nobody deletes machines in the second after their creation.
-func (b *machineBench) byDriver(ctx context.Context, class machinedriver.Class, atOnce int) (*machinesResult, error) {
+// byDriver creates and deletes machines of a class twice, without machine-controller-manager: once as quickly as possible, and once with a pause in which the rate limiter
+// of the driver's session recovers, since that is not what is compared.
+func (b *machineBench) byDriver(ctx context.Context, class machinedriver.Class, atOnce int) (result *machinesResult, exceeded, err error) {
 	b.screen.Heading(fmt.Sprintf("And by the driver alone, %d at a time", atOnce))
 	driver, err := driveropenstack.New()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	recovery := driveropenstack.LimiterRecovery()
 	made := machinedriver.New(driver, class, machines, atOnce)
-	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), made.Create)
+	costs := map[string]cost{}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"created", made.Create},
+		{"deleted at once", made.Delete},
+		{"", func(ctx context.Context) error { return wait(ctx, recovery) }},
+		{"created again", made.Create},
+		{"", func(ctx context.Context) error { return wait(ctx, recovery) }},
+		{"deleted", made.Delete},
+	} {
+		if step.name == "" {
+			err = step.do(ctx)
+		} else if costs[step.name], err = b.step(ctx, step.name, step.do); err == nil {
+			exceeded = errors.Join(exceeded, withinBudget(costs[step.name].log))
+		}
+		if err != nil {
+			return nil, exceeded, err
+		}
+	}
+	return &machinesResult{
+		Create: newMachinesOperation(costs["created"]), Delete: newMachinesOperation(costs["deleted"]), DeleteAtOnce: new(newMachinesOperation(costs["deleted at once"])),
+	}, exceeded, b.checkLeft(ctx)
+}
+
+// createdMachines is how many Machines machine-controller-manager has created.
+func (b *machineBench) createdMachines() (int, error) {
+	requests, err := b.Source.Requests(audit.UserOf(b.shoot.Namespace(), mcm.Manager))
+	number := 0
+	for _, request := range requests {
+		if request.Verb == "create" && request.Resource == "machines" && request.Code == http.StatusCreated {
+			number++
+		}
+	}
+	return number, err
+}
+
+func (b *machineBench) createdMachinesSince(before int) (int, error) {
+	all, err := b.createdMachines()
+	return all - before, err
+}
+
+// checkLeft fails unless the account has the same resources as before the first machine.
+func (b *machineBench) checkLeft(ctx context.Context) error {
+	left, err := b.account.ResourceNames(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := wait(ctx, limiterPause); err != nil {
-		return nil, err
+	if more := slices.DeleteFunc(left, func(name string) bool { return slices.Contains(b.before, name) }); len(more) > 0 {
+		return fmt.Errorf("%s left of the machines: %s", count(len(more), "resource"), strings.Join(more, "; "))
 	}
-	deleted, err := b.step(ctx, "none", made.Delete)
-	if err != nil {
-		return nil, err
-	}
-	left, err := b.account.Servers(b.shoot)(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(left) > 0 {
-		return nil, fmt.Errorf("%d of %d servers are left", len(left), machines)
-	}
-	return &machinesResult{Create: newMachinesOperation(created), Delete: newMachinesOperation(deleted)},
-		overBudget(errors.Join(withinBudget(created.log), onceEach(deleted.log, machines, deletesPort, deletesServer)))
+	return nil
 }
 
 // prepare creates a shoot without a limit for machines.
@@ -218,11 +279,11 @@ func (b *machineBench) footprint() (footprint, error) {
 	return footprint{binary: info.Size(), idle: busy}, err
 }
 
-func (b *machineBench) print(o options, created, more, deleted cost, taken footprint) {
+func (b *machineBench) print(o options, created, more, deleted cost, taken footprint, objects int) {
 	b.screen.Heading(fmt.Sprintf("%d machines of one pool, %d ms per call, a server is built in %s",
 		machines, o.latency.Milliseconds(), inSeconds(openstack.ServerTime)))
 	lines := cloud.Costs(created.log, machines)
-	for _, line := range append(lines, machineBudgetLines(created)...) {
+	for _, line := range append(lines, machineBudgetLines(created, objects)...) {
 		b.screen.Linef("  %s", line)
 	}
 	b.screen.Heading(fmt.Sprintf("One machine more: its calls in their order, in %s", inSeconds(more.wall)))

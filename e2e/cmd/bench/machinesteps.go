@@ -12,6 +12,8 @@ import (
 type machinesResult struct {
 	Create machinesOperation `json:"create"`
 	Delete machinesOperation `json:"delete"`
+	// DeleteAtOnce is a deletion right after the creation, when the rate limiter of the session has not recovered; nil in results of before it was measured.
+	DeleteAtOnce *machinesOperation `json:"deleteAtOnce,omitempty"`
 	// Managed are machines that machine-controller-manager creates and deletes, whose own waits are part of it.
 	Managed managedMachines `json:"managed"`
 }

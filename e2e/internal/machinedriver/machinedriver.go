@@ -67,7 +67,7 @@ func New(by driver.Driver, class Class, number, atOnce int) *Machines {
 	return m
 }
 
-// Create creates all machines: it asks for the status of each, and for its creation if that is not found.
+// Create creates all machines: it asks for the status of each, and for its creation if that is not found, then for its initialization, and for the status again.
 func (m *Machines) Create(ctx context.Context) error {
 	return m.each(ctx, func(ctx context.Context, object *machinev1alpha1.Machine) error {
 		_, err := m.driver.GetMachineStatus(ctx, &driver.GetMachineStatusRequest{Machine: object, MachineClass: m.class.object, Secret: m.class.secret})
@@ -78,9 +78,15 @@ func (m *Machines) Create(ctx context.Context) error {
 			return err
 		}
 		created, err := m.driver.CreateMachine(ctx, &driver.CreateMachineRequest{Machine: object, MachineClass: m.class.object, Secret: m.class.secret})
-		if err == nil {
-			object.Spec.ProviderID = created.ProviderID
+		if err != nil {
+			return err
 		}
+		object.Spec.ProviderID = created.ProviderID
+		_, err = m.driver.InitializeMachine(ctx, &driver.InitializeMachineRequest{Machine: object, MachineClass: m.class.object, Secret: m.class.secret})
+		if decoded, _ := status.FromError(err); err != nil && decoded.Code() != codes.Unimplemented {
+			return err
+		}
+		_, err = m.driver.GetMachineStatus(ctx, &driver.GetMachineStatusRequest{Machine: object, MachineClass: m.class.object, Secret: m.class.secret})
 		return err
 	})
 }
@@ -90,6 +96,9 @@ func (m *Machines) Delete(ctx context.Context) error {
 	return m.each(ctx, func(ctx context.Context, object *machinev1alpha1.Machine) error {
 		object.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 		_, err := m.driver.DeleteMachine(ctx, &driver.DeleteMachineRequest{Machine: object, MachineClass: m.class.object, Secret: m.class.secret})
+		if err == nil {
+			object.DeletionTimestamp, object.Spec.ProviderID = nil, "" // it can be created again
+		}
 		return err
 	})
 }

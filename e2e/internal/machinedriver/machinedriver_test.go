@@ -30,6 +30,7 @@ type cloud struct {
 	lock          sync.Mutex
 	servers       map[string]bool
 	running, most int
+	initialized   int
 }
 
 func newCloud() *cloud { return &cloud{servers: map[string]bool{}} }
@@ -59,9 +60,19 @@ func (c *cloud) CreateMachine(_ context.Context, request *driver.CreateMachineRe
 	return &driver.CreateMachineResponse{ProviderID: "id of " + request.Machine.Name}, nil
 }
 
+func (c *cloud) InitializeMachine(context.Context, *driver.InitializeMachineRequest) (*driver.InitializeMachineResponse, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.initialized++
+	return nil, status.Error(codes.Unimplemented, "there is nothing to initialize")
+}
+
 func (c *cloud) DeleteMachine(_ context.Context, request *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
+	if c.failure != nil {
+		return nil, c.failure
+	}
 	if request.Machine.DeletionTimestamp.IsZero() || request.Machine.Spec.ProviderID != "id of "+request.Machine.Name {
 		return nil, errors.New("it is not a Machine that is deleted")
 	}
@@ -111,11 +122,16 @@ func TestMachines(t *testing.T) {
 	require.NoError(t, machines.Create(t.Context()))
 	assert.Len(t, c.servers, 20)
 	assert.LessOrEqual(t, c.most, 5, "at a time")
+	assert.Greater(t, c.most, 1)
+	assert.Equal(t, 20, c.initialized)
 	assert.ErrorContains(t, machines.Create(t.Context()), ": it exists")
 	require.NoError(t, machines.Delete(t.Context()))
 	assert.Empty(t, c.servers)
+	require.NoError(t, machines.Create(t.Context()), "again")
+	require.NoError(t, machines.Delete(t.Context()))
 
 	c.failure = status.Error(codes.Unavailable, "the cloud is away")
 	assert.ErrorContains(t, machines.Create(t.Context()), "the cloud is away", "only a missing server is created")
 	assert.Empty(t, c.servers)
+	assert.ErrorContains(t, machines.Delete(t.Context()), "the cloud is away")
 }
