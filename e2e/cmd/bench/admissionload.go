@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	admissionv1 "k8s.io/api/admission/v1"
 
+	"github.com/trellis-garden/trellis/e2e/internal/fleet"
 	"github.com/trellis-garden/trellis/e2e/internal/process"
 )
 
@@ -79,10 +80,8 @@ func (b *admissionBench) measure(ctx context.Context) error {
 
 // settledMemory waits before it reads the process's memory.
 func (b *admissionBench) settledMemory(ctx context.Context) (process.Memory, error) {
-	select {
-	case <-time.After(3 * time.Second):
-	case <-ctx.Done():
-		return process.Memory{}, ctx.Err()
+	if err := fleet.Sleep(ctx, 3*time.Second); err != nil {
+		return process.Memory{}, err
 	}
 	return b.process.Memory()
 }

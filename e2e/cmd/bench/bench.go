@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
+	"github.com/trellis-garden/trellis/e2e/internal/fleet"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/openstack"
@@ -194,7 +195,7 @@ func (b bench) whileControllerRuns(ctx context.Context, do func(context.Context)
 		}
 	}()
 	err := do(ctx)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}
 	return err
@@ -252,16 +253,7 @@ func (b bench) lifecycle(ctx context.Context, where place, costs map[string]cost
 }
 
 // pause waits before another operation on an object: Gardener compares the times of requests and results by whole seconds.
-func pause(ctx context.Context) error { return wait(ctx, time.Second) }
-
-func wait(ctx context.Context, duration time.Duration) error {
-	select {
-	case <-time.After(duration):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func pause(ctx context.Context) error { return fleet.Sleep(ctx, time.Second) }
 
 // measure measures the time from the request until gardenlet sees its result.
 func measure(traffic cloud.Traffic, do func() error) (cost, error) {
@@ -296,7 +288,7 @@ func (b bench) footprint(ctx context.Context) (footprint, error) {
 	if err != nil {
 		return footprint{}, err
 	}
-	if err := wait(ctx, 3*time.Second); err != nil {
+	if err := fleet.Sleep(ctx, 3*time.Second); err != nil {
 		return footprint{}, err
 	}
 	idle, err := b.Infrastructure.Memory()

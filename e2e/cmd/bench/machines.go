@@ -15,6 +15,7 @@ import (
 
 	"github.com/trellis-garden/trellis/e2e/internal/audit"
 	"github.com/trellis-garden/trellis/e2e/internal/cloud"
+	"github.com/trellis-garden/trellis/e2e/internal/fleet"
 	"github.com/trellis-garden/trellis/e2e/internal/gardenlet"
 	"github.com/trellis-garden/trellis/e2e/internal/landscape"
 	"github.com/trellis-garden/trellis/e2e/internal/machinedriver"
@@ -75,15 +76,8 @@ func benchMachines(ctx context.Context, screen *terminal.Screen, o options, into
 
 // asConfigured creates and deletes the machines by the machine controller. The first error names budgets that were exceeded.
 func (b *machineBench) asConfigured(ctx context.Context, o options) (exceeded, err error) {
-	objects, err := b.createdMachines()
+	created, objects, err := b.createManaged(ctx)
 	if err != nil {
-		return nil, err
-	}
-	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
-	if err != nil {
-		return nil, err
-	}
-	if objects, err = b.createdMachinesSince(objects); err != nil {
 		return nil, err
 	}
 	taken, err := b.footprint()
@@ -109,15 +103,8 @@ func (b *machineBench) asRecorded(ctx context.Context, record *monolith) (result
 	b.cloud.Fake.SetTransition(fake.ServerBuild, fake.Transition{})
 	b.cloud.Fake.SetTransition(fake.ServerDelete, fake.Transition{})
 	b.screen.Heading(fmt.Sprintf("%d machines again: %d ms for each call, servers ready at once", machines, record.Machines.LatencyMilliseconds))
-	objects, err := b.createdMachines()
+	created, objects, err := b.createManaged(ctx)
 	if err != nil {
-		return nil, nil, err
-	}
-	created, err := b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines))
-	if err != nil {
-		return nil, nil, err
-	}
-	if objects, err = b.createdMachinesSince(objects); err != nil {
 		return nil, nil, err
 	}
 	exceeded = withinManagedBudget(created.log, objects)
@@ -139,6 +126,19 @@ func (b *machineBench) asRecorded(ctx context.Context, record *monolith) (result
 	return result, errors.Join(exceeded, more), err
 }
 
+// createManaged creates the machines by the machine controller. It returns, too, how many Machines machine-controller-manager has created for that.
+func (b *machineBench) createManaged(ctx context.Context) (created cost, objects int, err error) {
+	before, err := b.createdMachines()
+	if err != nil {
+		return cost{}, 0, err
+	}
+	if created, err = b.step(ctx, fmt.Sprintf("%d machines", machines), b.pool(machines)); err != nil {
+		return cost{}, 0, err
+	}
+	all, err := b.createdMachines()
+	return created, all - before, err
+}
+
 // byDriver creates and deletes machines of a class twice, without machine-controller-manager: once as quickly as possible, and once with a pause in which the rate limiter
 // of the driver's session recovers, since that is not what is compared.
 func (b *machineBench) byDriver(ctx context.Context, class machinedriver.Class, atOnce int) (result *machinesResult, exceeded, err error) {
@@ -151,24 +151,19 @@ func (b *machineBench) byDriver(ctx context.Context, class machinedriver.Class, 
 	made := machinedriver.New(driver, class, machines, atOnce)
 	costs := map[string]cost{}
 	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
+		pause time.Duration // before it
+		name  string
+		do    func(context.Context) error
 	}{
-		{"created", made.Create},
-		{"deleted at once", made.Delete},
-		{"", func(ctx context.Context) error { return wait(ctx, recovery) }},
-		{"created again", made.Create},
-		{"", func(ctx context.Context) error { return wait(ctx, recovery) }},
-		{"deleted", made.Delete},
+		{0, "created", made.Create}, {0, "deleted at once", made.Delete}, {recovery, "created again", made.Create}, {recovery, "deleted", made.Delete},
 	} {
-		if step.name == "" {
-			err = step.do(ctx)
-		} else if costs[step.name], err = b.step(ctx, step.name, step.do); err == nil {
-			exceeded = errors.Join(exceeded, withinBudget(costs[step.name].log))
-		}
-		if err != nil {
+		if err := fleet.Sleep(ctx, step.pause); err != nil {
 			return nil, exceeded, err
 		}
+		if costs[step.name], err = b.step(ctx, step.name, step.do); err != nil {
+			return nil, exceeded, err
+		}
+		exceeded = errors.Join(exceeded, withinBudget(costs[step.name].log))
 	}
 	return &machinesResult{
 		Create: newMachinesOperation(costs["created"]), Delete: newMachinesOperation(costs["deleted"]), DeleteAtOnce: new(newMachinesOperation(costs["deleted at once"])),
@@ -185,11 +180,6 @@ func (b *machineBench) createdMachines() (int, error) {
 		}
 	}
 	return number, err
-}
-
-func (b *machineBench) createdMachinesSince(before int) (int, error) {
-	all, err := b.createdMachines()
-	return all - before, err
 }
 
 // checkLeft fails unless the account has the same resources as before the first machine.

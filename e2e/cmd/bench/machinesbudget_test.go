@@ -20,14 +20,13 @@ func TestWithinBudget(t *testing.T) {
 			wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"})
 	}
 	with := func(call wire.Call, times int) wire.Calls {
-		calls := append(wire.Calls{}, made...)
-		for range times {
-			calls = append(calls, call)
-		}
-		return calls
+		return slices.Concat(made, slices.Repeat(wire.Calls{call}, times))
 	}
 
 	require.NoError(t, withinBudget(with(listServers, 99)))
+	deleted := slices.Concat(slices.Repeat(wire.Calls{{Service: services.Neutron, Method: "DELETE", Path: "/v2.0/ports/{id}"}}, machines),
+		slices.Repeat(wire.Calls{{Service: services.Nova, Method: "DELETE", Path: "/v2.1/servers/{id}"}}, machines))
+	require.NoError(t, withinBudget(deleted))
 	for sentence, test := range map[string]struct {
 		calls    wire.Calls
 		wantText string
@@ -35,6 +34,7 @@ func TestWithinBudget(t *testing.T) {
 		"a look-up too many":       {with(listServers, 100), "100 machines cost 301 calls, at most 3 for each are allowed"},
 		"a login too many":         {with(login, 1), "100 machines cost 2 logins, at most 1 are allowed"},
 		"a server that came twice": {with(wire.Call{Service: services.Nova, Method: "POST", Path: "/v2.1/servers"}, 1), "100 machines cost 101 times nova POST /v2.1/servers"},
+		"a port that is left":      {deleted[1:], "100 machines cost 99 times neutron DELETE /v2.0/ports/{id}"},
 		"nothing that was made":    {nil, "100 machines cost 0 times neutron POST /v2.0/ports"},
 	} {
 		t.Run(sentence, func(t *testing.T) { assert.ErrorContains(t, withinBudget(test.calls), test.wantText) })
@@ -43,21 +43,11 @@ func TestWithinBudget(t *testing.T) {
 
 func TestWithinManagedBudget(t *testing.T) {
 	changes := func(ports, servers int, method, suffix string) wire.Calls {
-		var calls wire.Calls
-		for range ports {
-			calls = append(calls, wire.Call{Service: services.Neutron, Method: method, Path: "/v2.0/ports" + suffix})
-		}
-		for range servers {
-			calls = append(calls, wire.Call{Service: services.Nova, Method: method, Path: "/v2.1/servers" + suffix})
-		}
-		return calls
+		return slices.Concat(slices.Repeat(wire.Calls{{Service: services.Neutron, Method: method, Path: "/v2.0/ports" + suffix}}, ports),
+			slices.Repeat(wire.Calls{{Service: services.Nova, Method: method, Path: "/v2.1/servers" + suffix}}, servers))
 	}
 	reads := func(number int) wire.Calls {
-		calls := wire.Calls{}
-		for range number {
-			calls = append(calls, wire.Call{Service: services.Nova, Method: "GET", Path: "/v2.1/servers/detail"})
-		}
-		return calls
+		return slices.Repeat(wire.Calls{{Service: services.Nova, Method: "GET", Path: "/v2.1/servers/detail"}}, number)
 	}
 	for sentence, test := range map[string]struct {
 		created  wire.Calls
